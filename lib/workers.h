@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How many threads are worth having here, and threads that share out parts of a range. */
+#ifndef CLEARPAGES_LIB_WORKERS_H
+#define CLEARPAGES_LIB_WORKERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct nodes;
+
+/*
+ * Cpus that this thread may run on, or as many as the cpu quota of its cgroups
+ * (version 1 and 2, up the tree) pays for, rounded up, if that is fewer: at
+ * least 1. root: "" for this machine; of another one all cpus that are online
+ * count, because the affinity of a thread there is unknown.
+ */
+unsigned int workers_cpus(const char *root);
+
+/*
+ * Work on [addr, addr + len) in parts of `step` bytes, cut so that parts of 2 MiB
+ * and more begin on multiples of 2 MiB (the first and the last are shorter):
+ * part() is called once for each, by up to `threads` threads, the caller among
+ * them. A part that lies on a node is offered to threads on that node first.
+ * Where there is no memory or no thread to be had the others do the work, the
+ * caller in the end alone. Threads block all signals but those of a fault.
+ * part() returns 0, or a negative errno that stops everything and is returned.
+ * done (or NULL) is called after each part, by one thread at a time, and
+ * stops everything with -ECANCELED if it returns non-zero.
+ */
+struct workers_job {
+	char *addr;
+	size_t len;
+	size_t step;
+	unsigned int threads;
+	int (*part)(void *arg, char *addr, size_t len);
+	void *arg;
+	int (*done)(void *arg, uint64_t done, uint64_t total);
+	void *done_arg;
+};
+
+int workers_run(const struct workers_job *job);
+
+/* The same on nodes that the caller knows or makes up (nodes.h): for tests. */
+int workers_run_on(const struct workers_job *job, const struct nodes *nodes);
+
+#endif
