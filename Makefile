@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make            the library, in build/
+# make            the command and the library, in build/
+# make install    DESTDIR= PREFIX= as usual
 VERSION := $(shell cat VERSION)
-PREFIX ?= /usr/local
-LIBDIR ?= $(PREFIX)/lib
 B := build
 
 include core/sources.mk
 include mk/build.mk
+include mk/install.mk

@@ -25,15 +25,20 @@ endif
 .PHONY: all clean help
 
 LIB_SRCS := $(sort $(wildcard lib/*.c))
+TOOL_SRCS := $(sort $(wildcard tools/*.c))
 
 CORE_O := $(addprefix $(B)/core/,$(CPG_OBJS) $(CPG_VECTOR_OBJS))
 LIB_O := $(LIB_SRCS:%.c=$(B)/%.o)
+TOOL_O := $(TOOL_SRCS:%.c=$(B)/%.o)
 
 # core sees nothing but itself; lib sees core and the public header; tools see
 # lib and the public header. tests/unit/arrows.sh holds the includes to it.
 LIB_LIBS := -lnuma
+TOOL_PKGS := smartcols jansson
+TOOL_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(TOOL_PKGS))
+TOOL_LIBS = $(shell $(PKG_CONFIG) --libs $(TOOL_PKGS)) $(LIB_LIBS) -lm
 
-all: $(B)/libclearpages.so $(B)/libclearpages.a $(B)/libclearpages.pc
+all: $(B)/clearpages $(B)/libclearpages.so $(B)/libclearpages.a $(B)/libclearpages.pc
 
 # A module could not use a compiler's call of memset or of a vector helper:
 # core is built freestanding here too, so that the day it can't be is noticed.
@@ -49,6 +54,10 @@ $(B)/lib/%.o: lib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Iinclude -fvisibility=hidden -fPIC -c -o $@ $<
 
+$(B)/tools/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Iinclude $(TOOL_CFLAGS) -c -o $@ $<
+
 $(B)/libclearpages.a: $(CORE_O) $(LIB_O)
 	rm -f $@
 	$(AR) rcs $@ $^
@@ -62,6 +71,10 @@ $(B)/libclearpages.so: $(CORE_O) $(LIB_O) lib/libclearpages.map
 $(B)/libclearpages.pc: lib/libclearpages.pc.in VERSION
 	@mkdir -p $(@D)
 	sed -e 's|@PREFIX@|$(PREFIX)|;s|@LIBDIR@|$(LIBDIR)|;s|@VERSION@|$(VERSION)|' $< >$@
+
+# The command carries its own copy of the library: it uses lib's insides.
+$(B)/clearpages: $(TOOL_O) $(B)/libclearpages.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
 clean:
 	rm -rf $(B)

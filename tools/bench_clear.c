@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* bench clear: policies and variants on memory that is mapped already. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "random.h"
+
+size_t bench_touch(const struct bench *b, uint64_t index, size_t page)
+{
+	uint64_t state = b->seed ^ index * 0x9e3779b97f4a7c15u;
+
+	switch (b->touch) {
+	case TOUCH_FIRST:
+		return 0;
+	case TOUCH_MIDDLE:
+		return page / 2;
+	case TOUCH_LAST:
+		return page - 8;
+	case TOUCH_RANDOM:
+		return random_below(&state, page / 8) * 8;
+	default:
+		return SIZE_MAX;
+	}
+}
+
+static size_t share(const struct clear_trial *c)
+{
+	return c->bench->size / c->bench->threads;
+}
+
+static int clear_ready(void *arg, unsigned int member)
+{
+	struct clear_trial *c = arg;
+
+	if (!c->region->base) {
+		const struct bench *b = c->bench;
+		int err = region_map(c->region, b->size, b->page, b->kind, false);
+
+		if (err)
+			return err;
+	}
+	region_dirty(c->region->base + member * share(c), share(c));
+	return TOOL_OK;
+}
+
+static int clear_work(void *arg, unsigned int member)
+{
+	struct clear_trial *c = arg;
+	char *base = c->region->base + member * share(c);
+	uint64_t first = member * (share(c) / c->chunk), i, count = share(c) / c->chunk;
+	const struct clearpages_policy *policy = c->policy->policy;
+
+	for (i = 0; i < count; i++)
+		clearpages_zero_at(base + i * c->chunk, c->chunk,
+				   bench_touch(c->bench, first + i, c->chunk), policy);
+	return TOOL_OK;
+}
+
+static int clear_check(void *arg, unsigned int member)
+{
+	struct clear_trial *c = arg;
+	size_t at = region_nonzero(c->region->base + member * share(c), share(c));
+
+	if (at == share(c))
+		return TOOL_OK;
+	return fail(TOOL_FAILED, "policy %s left byte %zu of thread %u's %zu bytes non-zero: its "
+		    "variant does not work on this machine; please report it", c->policy->name, at,
+		    member, share(c));
+}
+
+void clear_trial(struct clear_trial *c, struct trial *t)
+{
+	*t = (struct trial){
+		.name = c->policy->name, .ready = clear_ready, .work = clear_work,
+		.check = clear_check, .arg = c, .bytes = c->bench->size,
+	};
+}
+
+/* ---- the command ------------------------------------------------------------- */
+
+/* The ratio of a row is to the first policy with the same chunk. */
+static const struct trial *base_of(const struct bench *b, const struct measure *m, unsigned int i)
+{
+	return &m->trials[i / b->policy_count * b->policy_count];
+}
+
+static void print_table(const struct bench *b, const struct measure *m)
+{
+	static const char *const columns[] = {
+		">CHUNK", "POLICY", ">GIB/S", ">STDDEV%", ">US/CHUNK", ">RATIO", "95% INTERVAL",
+		">CYCLES/CHUNK",
+	};
+	struct table *t = table_new(columns, b->cycles ? 8 : 7);
+	unsigned int i;
+	char text[160];
+
+	for (i = 0; i < m->count; i++) {
+		const struct clear_trial *c = m->trials[i].arg;
+		const struct sample *s = m->trials[i].samples;
+		uint64_t cycles = 0, bytes = 0;
+		struct bench_row row;
+		char chunk[32], per[32];
+		unsigned int k;
+
+		bench_row(m, &m->trials[i], base_of(b, m, i), c->chunk, &row);
+		for (k = 0; k < m->rounds; k++) {
+			cycles += s[k].cycles;
+			bytes += s[k].bytes;
+		}
+		snprintf(per, sizeof(per), "%.0f", (double)cycles * (double)c->chunk / (double)bytes);
+		table_row(t, (const char *[]){ size_text(c->chunk, chunk, sizeof(chunk)),
+					       c->policy->name, row.gib, row.spread, row.us,
+					       row.times, row.interval, per });
+	}
+	bench_memory_text(b, text, sizeof(text));
+	printf("%s, mapped and dirty, touch: %s; ratios to %s\n", text, touch_names[b->touch],
+	       b->policies[0].name);
+	table_print(t);
+	measure_print(m);
+}
+
+static int print_json(const struct bench *b, const struct measure *m)
+{
+	json_t *results = json_array(), *run;
+	unsigned int i;
+
+	for (i = 0; i < m->count; i++) {
+		const struct clear_trial *c = m->trials[i].arg;
+		char full[CLEARPAGES_POLICY_TEXT];
+		json_t *r = bench_result_json(m, &m->trials[i], base_of(b, m, i));
+
+		clearpages_policy_text(c->policy->policy, full, sizeof(full));
+		json_object_set_new(r, "policy", json_string(c->policy->name));
+		json_object_set_new(r, "policy_in_full", json_string(full));
+		json_object_set_new(r, "chunk_bytes", json_integer((json_int_t)c->chunk));
+		json_array_append_new(results, r);
+	}
+	run = json_pack("{s:I, s:I, s:b, s:i, s:s, s:o, s:o}", "page_bytes", (json_int_t)b->page,
+			"size_bytes", (json_int_t)b->size, "transparent", b->kind == REGION_THP,
+			"threads", b->threads, "touch", touch_names[b->touch], "measurement",
+			measure_json(m), "results", results);
+	return bench_print_json("bench clear", json_pack("[o]", run));
+}
+
+static int run(const struct bench *b, struct measure *m, struct clear_trial *trials)
+{
+	struct region region = { .base = NULL };
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < m->count; i++) {
+		trials[i] = (struct clear_trial){
+			.bench = b, .region = &region,
+			.policy = &b->policies[i % b->policy_count],
+			.chunk = b->chunks[i / b->policy_count],
+		};
+		clear_trial(&trials[i], &m->trials[i]);
+	}
+	err = region_map(&region, b->size, b->page, b->kind, false);
+	if (!err)
+		err = measure_run(m);
+	if (!err && b->kind == REGION_THP && b->page == region_pmd_bytes() &&
+	    region_huge_bytes(&region) != region.bytes)
+		err = fail(TOOL_FAILED, "only a part of the memory came in pages of that size: it is in "
+			   "pieces; try 'echo 1 > /proc/sys/vm/compact_memory' as root, or a "
+			   "smaller -s");
+	region_unmap(&region);
+	if (err)
+		return err;
+	if (b->json)
+		return print_json(b, m);
+	print_table(b, m);
+	return TOOL_OK;
+}
+
+int bench_clear(const struct bench *b)
+{
+	struct measure m = {
+		.count = b->chunk_count * b->policy_count, .rounds = b->rounds,
+		.min_ns = b->min_ns, .seed = b->seed,
+	};
+	struct clear_trial *trials = calloc(m.count, sizeof(*trials));
+	int err = bench_memory(b, b->size);
+
+	m.trials = calloc(m.count, sizeof(*m.trials));
+	if (!trials || !m.trials)
+		err = fail(TOOL_FAILED, "out of memory");
+	if (!err)
+		err = crew_new(b->cpus, b->threads, b->cycles, &m.crew);
+	if (!err)
+		err = run(b, &m, trials);
+	crew_free(m.crew);
+	if (m.trials)
+		measure_free(&m);
+	free(m.trials);
+	free(trials);
+	return err;
+}

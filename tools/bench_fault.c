@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* bench fault: how fast this kernel makes pages ready. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bench.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/* Written by the touch: whether it is there shows that the page was really touched. */
+#define MARK 0x6b72616d6b72616dull
+
+static size_t share(const struct fault_trial *f)
+{
+	return f->bench->size / f->bench->threads;
+}
+
+static struct region *region_of(struct fault_trial *f, unsigned int member)
+{
+	return &f->regions[f->bench->shared ? 0 : member];
+}
+
+static char *part(struct fault_trial *f, unsigned int member)
+{
+	return region_of(f, member)->base + (f->bench->shared ? member * share(f) : 0);
+}
+
+static uint64_t *touched(const struct fault_trial *f, char *base, unsigned int member, size_t i)
+{
+	const struct bench *b = f->bench;
+	size_t page = b->page;
+
+	return (uint64_t *)(void *)(base + i * page +
+				    bench_touch(b, member * (share(f) / page) + i, page));
+}
+
+static bool counts_mthp(const struct fault_trial *f)
+{
+	return f->bench->kind == REGION_THP && f->bench->page != region_pmd_bytes();
+}
+
+static int fault_ready(void *arg, unsigned int member)
+{
+	struct fault_trial *f = arg;
+	const struct bench *b = f->bench;
+
+	if (!member && counts_mthp(f))
+		f->mthp_before = region_mthp_count(b->page);
+	if (b->shared && member)
+		return TOOL_OK;
+	region_unmap(region_of(f, member)); /* one that another trial of the run left */
+	if (f->path == PATH_POPULATE)
+		return TOOL_OK;
+	return region_map(region_of(f, member), b->shared ? b->size : share(f), b->page, b->kind,
+			  false);
+}
+
+static int populate(char *base, size_t bytes)
+{
+	while (madvise(base, bytes, MADV_POPULATE_WRITE)) {
+		if (errno == EAGAIN || errno == EINTR)
+			continue;
+		if (errno == EINVAL)
+			return fail(TOOL_UNSUPPORTED, "-f madvise: this kernel has no "
+				    "MADV_POPULATE_WRITE (5.14 is the first): use -f populate");
+		return fail(TOOL_FAILED, "-f madvise: MADV_POPULATE_WRITE: %s", strerror(errno));
+	}
+	return TOOL_OK;
+}
+
+static int fault_work(void *arg, unsigned int member)
+{
+	struct fault_trial *f = arg;
+	const struct bench *b = f->bench;
+	size_t i, count = share(f) / b->page;
+	char *base;
+
+	if (f->path == PATH_POPULATE)
+		return region_map(region_of(f, member), share(f), b->page, b->kind, true);
+	base = part(f, member);
+	if (f->path == PATH_MADVISE)
+		return populate(base, share(f));
+	for (i = 0; i < count; i++)
+		*(volatile uint64_t *)touched(f, base, member, i) = MARK;
+	return TOOL_OK;
+}
+
+/* Were they pages of the size that the number is about to be given for? */
+static int check_pages(struct fault_trial *f, unsigned int member)
+{
+	const struct bench *b = f->bench;
+	struct region *r = region_of(f, member);
+	uint64_t huge = r->bytes;
+
+	if (counts_mthp(f)) {
+		if (member)
+			return TOOL_OK;
+		huge = (region_mthp_count(b->page) - f->mthp_before) * b->page;
+		if (huge >= b->size)
+			return TOOL_OK;
+	} else if (b->kind != REGION_THP || (b->shared && member)) {
+		return TOOL_OK;
+	} else {
+		huge = region_huge_bytes(r);
+		if (huge == r->bytes)
+			return TOOL_OK;
+	}
+	return fail(TOOL_FAILED, "the kernel used huge pages for %llu MiB of %llu only: memory is in "
+		    "pieces; try 'echo 1 > /proc/sys/vm/compact_memory' as root, or a smaller -s",
+		    (unsigned long long)huge >> 20,
+		    (unsigned long long)(counts_mthp(f) ? b->size : r->bytes) >> 20);
+}
+
+/*
+ * Every page was touched where it should have been, and is zero but for that.
+ * Then the pages are dirtied, so that the kernel gets them back dirty.
+ */
+static int fault_check(void *arg, unsigned int member)
+{
+	struct fault_trial *f = arg;
+	const struct bench *b = f->bench;
+	char *base = part(f, member);
+	size_t i, at, count = share(f) / b->page;
+	int err = check_pages(f, member);
+
+	for (i = 0; i < count && f->path == PATH_DEMAND; i++) {
+		uint64_t *word = touched(f, base, member, i);
+
+		if (*word != MARK)
+			return fail(TOOL_FAILED, "page %zu lost what was written to it", i);
+		*word = 0;
+	}
+	at = region_nonzero(base, share(f));
+	if (!err && at != share(f))
+		err = fail(TOOL_FAILED, "the kernel gave a page that was not zero at byte %zu", at);
+	region_dirty(base, share(f));
+	return err;
+}
+
+void fault_trial(struct fault_trial *f, struct trial *t)
+{
+	*t = (struct trial){
+		.name = path_names[f->path], .ready = fault_ready, .work = fault_work,
+		.check = fault_check, .arg = f, .bytes = f->bench->size,
+	};
+}
+
+/* ---- the command ------------------------------------------------------------- */
+
+static void print_table(const struct bench *b, const struct measure *m)
+{
+	static const char *const columns[] = {
+		"PATH", ">GIB/S", ">STDDEV%", ">US/PAGE", ">RATIO", "95% INTERVAL", ">CYCLES/PAGE",
+	};
+	struct table *t = table_new(columns, b->cycles ? 7 : 6);
+	unsigned int i, k;
+	char text[160];
+
+	for (i = 0; i < m->count; i++) {
+		const struct sample *s = m->trials[i].samples;
+		uint64_t cycles = 0, bytes = 0;
+		struct bench_row row;
+		char per[32];
+
+		bench_row(m, &m->trials[i], m->trials, b->page, &row);
+		for (k = 0; k < m->rounds; k++) {
+			cycles += s[k].cycles;
+			bytes += s[k].bytes;
+		}
+		snprintf(per, sizeof(per), "%.0f", (double)cycles * (double)b->page / (double)bytes);
+		table_row(t, (const char *[]){ m->trials[i].name, row.gib, row.spread, row.us,
+					       row.times, row.interval, per });
+	}
+	bench_memory_text(b, text, sizeof(text));
+	printf("%s%s, touch: %s\n", text,
+	       b->threads == 1 ? "" : b->shared ? " on one mapping" : " with a mapping each",
+	       touch_names[b->touch]);
+	table_print(t);
+	measure_print(m);
+}
+
+static int print_json(const struct bench *b, const struct measure *m)
+{
+	json_t *results = json_array(), *run;
+	unsigned int i;
+
+	for (i = 0; i < m->count; i++) {
+		json_t *r = bench_result_json(m, &m->trials[i], m->trials);
+
+		json_object_set_new(r, "path", json_string(m->trials[i].name));
+		json_array_append_new(results, r);
+	}
+	run = json_pack("{s:I, s:I, s:b, s:i, s:b, s:s, s:o, s:o}", "page_bytes",
+			(json_int_t)b->page, "size_bytes", (json_int_t)b->size, "transparent",
+			b->kind == REGION_THP, "threads", b->threads, "shared_mapping", b->shared,
+			"touch", touch_names[b->touch], "measurement", measure_json(m), "results",
+			results);
+	return bench_print_json("bench fault", json_pack("[o]", run));
+}
+
+static int report(const struct bench *b, const struct measure *m)
+{
+	if (b->json)
+		return print_json(b, m);
+	print_table(b, m);
+	return TOOL_OK;
+}
+
+int bench_fault(const struct bench *b)
+{
+	struct region *regions = calloc(b->threads, sizeof(*regions));
+	struct fault_trial trials[PATHS];
+	struct trial list[PATHS];
+	struct measure m = {
+		.trials = list, .rounds = b->rounds, .min_ns = b->min_ns, .seed = b->seed,
+	};
+	unsigned int i;
+	int err = bench_memory(b, b->size);
+
+	if (!err && !regions)
+		err = fail(TOOL_FAILED, "out of memory");
+	for (i = 0; i < PATHS; i++) {
+		if (!b->path[i])
+			continue;
+		trials[m.count] = (struct fault_trial){
+			.bench = b, .regions = regions, .path = (enum path)i,
+		};
+		fault_trial(&trials[m.count], &list[m.count]);
+		m.count++;
+	}
+	if (!err)
+		err = crew_new(b->cpus, b->threads, b->cycles, &m.crew);
+	if (!err)
+		err = measure_run(&m);
+	for (i = 0; regions && i < b->threads; i++)
+		region_unmap(&regions[i]);
+	if (!err)
+		err = report(b, &m);
+	crew_free(m.crew);
+	measure_free(&m);
+	free(regions);
+	return err;
+}

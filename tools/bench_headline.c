@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Plain `bench`: for 2M and 1G pages, the kernel's own fault beside what some
+ * policies take for the same pages when they are mapped, and the most that
+ * one thread can store here at all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+/* The whole is to stay under a minute, on a slow machine too. */
+#define BUDGET_NS 22000000000u
+#define SIZE_2M ((uint64_t)256 << 20)
+
+/* The kernel's fault, then these as they are, then the limit. */
+#define POLICIES "stock,ranges,auto"
+#define MOST_TRIALS 16
+
+struct section {
+	struct bench bench;
+	struct region region;		/* all trials take turns on it */
+	struct fault_trial fault;
+	struct clear_trial clear[MOST_TRIALS];
+	struct trial trials[MOST_TRIALS];
+	struct measure measure;
+	const char *limit;		/* the variant of the last trial */
+};
+
+/* One trial for each policy from `first` on, behind those that are there. */
+static void add_clear_trials(struct section *s, unsigned int first, uint64_t chunk)
+{
+	unsigned int i;
+
+	for (i = first; i < s->bench.policy_count && s->measure.count < MOST_TRIALS; i++) {
+		struct clear_trial *c = &s->clear[s->measure.count];
+
+		*c = (struct clear_trial){
+			.bench = &s->bench, .region = &s->region,
+			.policy = &s->bench.policies[i], .chunk = chunk,
+		};
+		clear_trial(c, &s->trials[s->measure.count++]);
+	}
+}
+
+/*
+ * The streaming variants in one extent, a few rounds of each: the fastest is
+ * what the others are held against.
+ */
+static int find_limit(struct section *s)
+{
+	struct clearpages_variant v = { .size = sizeof(v) };
+	const char *names[MOST_TRIALS];
+	unsigned int i, first = s->bench.policy_count, count = 0, best = 0;
+	double most = 0;
+	int err = TOOL_OK;
+
+	for (i = 0; !clearpages_variant_get(i, &v) && !err; i++) {
+		char text[96];
+
+		if (!v.streaming || v.lacks || count == MOST_TRIALS)
+			continue;
+		snprintf(text, sizeof(text), "oneshot,far=%s,near=%s", v.name, v.name);
+		err = bench_add_policies(&s->bench, text);
+		names[count++] = v.name;
+	}
+	if (err)
+		return err;
+	s->measure.count = 0;
+	s->measure.rounds = 3;
+	add_clear_trials(s, first, s->bench.size);
+	err = measure_run(&s->measure);
+	for (i = 0; i < s->measure.count && !err; i++) {
+		double *rates = measure_rates(&s->measure, &s->trials[i]);
+		struct stats st;
+
+		stats_of(rates, s->measure.rounds, &st);
+		free(rates);
+		if (st.median > most) {
+			most = st.median;
+			best = i;
+		}
+	}
+	measure_free(&s->measure);
+	s->limit = names[best];
+	/* Only the best one stays. */
+	for (i = first; i < s->bench.policy_count; i++) {
+		if (i - first == best) {
+			struct bench_policy keep = s->bench.policies[i];
+
+			s->bench.policies[i] = s->bench.policies[first];
+			s->bench.policies[first] = keep;
+		}
+	}
+	return err;
+}
+
+static int run(struct section *s)
+{
+	unsigned int named;
+	int err;
+
+	s->measure = (struct measure){
+		.trials = s->trials, .crew = s->measure.crew, .min_ns = s->bench.min_ns,
+		.seed = s->bench.seed,
+	};
+	err = bench_add_policies(&s->bench, POLICIES);
+	named = s->bench.policy_count;
+	if (!err)
+		err = find_limit(s);
+	if (err)
+		return err;
+	s->measure.rounds = s->bench.rounds;
+	s->measure.budget_ns = BUDGET_NS;
+	s->measure.count = 1;
+	s->fault = (struct fault_trial){
+		.bench = &s->bench, .regions = &s->region, .path = PATH_DEMAND,
+	};
+	fault_trial(&s->fault, &s->trials[0]);
+	while (s->bench.policy_count > named + 1) {
+		struct bench_policy *last = &s->bench.policies[--s->bench.policy_count];
+
+		free(last->name);
+		clearpages_policy_free(last->policy);
+	}
+	add_clear_trials(s, 0, s->bench.page);
+	s->clear[named + 1].chunk = s->bench.size; /* the limit: one extent */
+	return measure_run(&s->measure);
+}
+
+/* ---- reports ------------------------------------------------------------------- */
+
+static void trial_name(const struct section *s, unsigned int i, char *text, size_t size)
+{
+	if (!i)
+		snprintf(text, size, "the kernel's demand fault");
+	else if (i + 1 < s->measure.count)
+		snprintf(text, size, "mapped, by %s", s->clear[i].policy->name);
+	else
+		snprintf(text, size, "store limit (%s)", s->limit);
+}
+
+static void print_section(const struct section *s)
+{
+	static const char *const columns[] = {
+		"WHAT", ">GIB/S", ">STDDEV%", ">US/PAGE", ">RATIO", "95% INTERVAL", ">OF LIMIT",
+	};
+	const struct measure *m = &s->measure;
+	struct table *t = table_new(columns, 7);
+	struct bench_row limit, row;
+	char name[64], share[16], text[160];
+	unsigned int i;
+
+	bench_row(m, &m->trials[m->count - 1], NULL, s->bench.page, &limit);
+	for (i = 0; i < m->count; i++) {
+		bench_row(m, &m->trials[i], m->trials, s->bench.page, &row);
+		trial_name(s, i, name, sizeof(name));
+		snprintf(share, sizeof(share), "%.0f%%", 100 * row.rate.median / limit.rate.median);
+		table_row(t, (const char *[]){ name, row.gib, row.spread, row.us, row.times,
+					       row.interval, share });
+	}
+	bench_memory_text(&s->bench, text, sizeof(text));
+	printf("\n%s, first byte touched; ratios to the kernel's fault\n", text);
+	table_print(t);
+	measure_print(m);
+}
+
+static json_t *section_json(const struct section *s)
+{
+	json_t *results = json_array();
+	unsigned int i;
+
+	for (i = 0; i < s->measure.count; i++) {
+		json_t *r = bench_result_json(&s->measure, &s->measure.trials[i],
+					      s->measure.trials);
+		char text[CLEARPAGES_POLICY_TEXT];
+
+		trial_name(s, i, text, sizeof(text));
+		json_object_set_new(r, "what", json_string(text));
+		if (i) {
+			json_object_set_new(r, "policy", json_string(s->clear[i].policy->name));
+			clearpages_policy_text(s->clear[i].policy->policy, text, sizeof(text));
+			json_object_set_new(r, "policy_in_full", json_string(text));
+		}
+		json_array_append_new(results, r);
+	}
+	return json_pack("{s:I, s:I, s:b, s:s, s:o, s:o}", "page_bytes",
+			 (json_int_t)s->bench.page, "size_bytes", (json_int_t)s->bench.size,
+			 "transparent", s->bench.kind == REGION_THP, "store_limit_variant",
+			 s->limit, "measurement", measure_json(&s->measure), "results", results);
+}
+
+/* ---- the command --------------------------------------------------------------- */
+
+/* Can it be had, and how? TOOL_OK with bench->kind set, or why not. */
+static int find_pages(struct bench *b, char *why, unsigned int size)
+{
+	int err;
+
+	b->kind = REGION_HUGETLB;
+	err = reserve_need(b->page, b->size / b->page, b->node, b->reserve, why, size);
+	if (!err || b->page != region_pmd_bytes())
+		return err;
+	note("no hugetlb pages, taking transparent ones: %s", why);
+	b->kind = REGION_THP;
+	err = region_thp_check(b->page, false);
+	if (err)
+		snprintf(why, size, "no huge pages of either kind");
+	return err;
+}
+
+static int run_section(struct section *s, json_t *runs)
+{
+	int err = crew_new(s->bench.cpus, 1, false, &s->measure.crew);
+
+	if (!err)
+		err = run(s);
+	region_unmap(&s->region);
+	if (!err && runs)
+		json_array_append_new(runs, section_json(s));
+	else if (!err)
+		print_section(s);
+	crew_free(s->measure.crew);
+	measure_free(&s->measure);
+	return err;
+}
+
+static void section_free(struct section *s)
+{
+	/* cpus belong to the command line's bench. */
+	s->bench.cpus = NULL;
+	bench_free(&s->bench);
+}
+
+int bench_headline(const struct bench *b)
+{
+	static const uint64_t pages[] = { (uint64_t)2 << 20, (uint64_t)1 << 30 };
+	enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
+	struct section sections[PAGES] = { 0 };
+	json_t *runs = b->json ? json_array() : NULL;
+	char why[PAGES][512], each[32];
+	int found[PAGES], err = TOOL_OK;
+	unsigned int i, done = 0;
+
+	/* The larger pages first, while memory is in one piece. */
+	for (i = PAGES; i-- > 0;) {
+		sections[i].bench = *b;
+		sections[i].bench.page = pages[i];
+		sections[i].bench.size = pages[i] > SIZE_2M ? pages[i] : SIZE_2M;
+		found[i] = find_pages(&sections[i].bench, why[i], sizeof(why[i]));
+	}
+	if (!b->json) {
+		struct host h;
+
+		host_read("", &h);
+		host_print(&h);
+	}
+	for (i = 0; i < PAGES && !err; i++) {
+		size_text(pages[i], each, sizeof(each));
+		if (found[i]) {
+			note("%s pages are not measured: %s", each, why[i]);
+			continue;
+		}
+		err = run_section(&sections[i], runs);
+		done += !err;
+	}
+	for (i = 0; i < PAGES; i++)
+		section_free(&sections[i]);
+	if (!err && !done)
+		err = fail(TOOL_FAILED, "nothing could be measured");
+	if (!err && b->json)
+		return bench_print_json("bench", runs);
+	json_decref(runs);
+	return err;
+}

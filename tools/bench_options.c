@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command lines of bench, bench fault and bench clear. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "bench_help.h"
+
+const char *const path_names[] = {
+	[PATH_DEMAND] = "demand", [PATH_POPULATE] = "populate", [PATH_MADVISE] = "madvise", NULL,
+};
+
+const char *const touch_names[] = {
+	[TOUCH_FIRST] = "first",   [TOUCH_MIDDLE] = "middle", [TOUCH_LAST] = "last",
+	[TOUCH_RANDOM] = "random", [TOUCH_NONE] = "none",     NULL,
+};
+
+enum { LONG_ONLY = 256, POLICY, ORDER, UNIT, TOUCH, THP, SHARED, NODE, CPUS, JSON, RESERVE,
+       NO_RESERVE, MIN_TIME };
+
+#define BOTH (BENCH_FAULT | BENCH_CLEAR)
+#define ALL (BOTH | BENCH_MAIN)
+
+static const struct {
+	struct option option;
+	unsigned int commands;
+} options[] = {
+	{ { "size", required_argument, NULL, 's' }, BOTH },
+	{ { "page", required_argument, NULL, 'p' }, BOTH },
+	{ { "chunk", required_argument, NULL, 'k' }, BENCH_CLEAR },
+	{ { "function", required_argument, NULL, 'f' }, BOTH },
+	{ { "path", required_argument, NULL, 'f' }, BENCH_FAULT },
+	{ { "loops", required_argument, NULL, 'l' }, ALL },
+	{ { "threads", required_argument, NULL, 't' }, BOTH },
+	{ { "seed", required_argument, NULL, 'r' }, ALL },
+	{ { "cycles", no_argument, NULL, 'c' }, BOTH },
+	{ { "policy", required_argument, NULL, POLICY }, BENCH_CLEAR },
+	{ { "order", required_argument, NULL, ORDER }, BENCH_CLEAR },
+	{ { "unit", required_argument, NULL, UNIT }, BENCH_CLEAR },
+	{ { "touch", required_argument, NULL, TOUCH }, BOTH },
+	{ { "thp", no_argument, NULL, THP }, BOTH },
+	{ { "shared", no_argument, NULL, SHARED }, BENCH_FAULT },
+	{ { "node", required_argument, NULL, NODE }, ALL },
+	{ { "cpus", required_argument, NULL, CPUS }, ALL },
+	{ { "json", no_argument, NULL, JSON }, ALL },
+	{ { "reserve", no_argument, NULL, RESERVE }, ALL },
+	{ { "no-reserve", no_argument, NULL, NO_RESERVE }, ALL },
+	{ { "min-time", required_argument, NULL, MIN_TIME }, ALL },
+	{ { "help", no_argument, NULL, 'h' }, ALL },
+};
+
+#define LARGEST_PAGE ((uint64_t)16 << 30) /* powerpc's */
+#define LARGEST_CHUNK ((uint64_t)1 << 40)
+
+#define OPTIONS (sizeof(options) / sizeof(options[0]))
+
+static const char *command_name(unsigned int command)
+{
+	return command == BENCH_FAULT ? "bench fault" :
+	       command == BENCH_CLEAR ? "bench clear" : "bench";
+}
+
+/* The options of one command, as getopt_long() wants them. */
+static void allow(unsigned int command, struct option *allowed, char *letters)
+{
+	unsigned int i;
+
+	*letters++ = ':';
+	for (i = 0; i < OPTIONS; i++) {
+		if (!(options[i].commands & command))
+			continue;
+		*allowed++ = options[i].option;
+		if (options[i].option.val >= LONG_ONLY)
+			continue;
+		*letters++ = (char)options[i].option.val;
+		if (options[i].option.has_arg)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+	*allowed = (struct option){ 0 };
+}
+
+static int parse_paths(struct bench *b, const char *list)
+{
+	char *copy = strdup(list), *rest = copy, *word;
+	int err = copy ? TOOL_OK : fail(TOOL_FAILED, "out of memory");
+	unsigned int i;
+
+	memset(b->path, 0, sizeof(b->path));
+	while (!err && (word = strsep(&rest, ","))) {
+		/* "kernel": what the kernel does by itself, beside the library's ways. */
+		if (!strcmp(word, "kernel"))
+			word = (char *)path_names[PATH_DEMAND];
+		err = opt_word("-f", word, path_names, &i);
+		if (!err)
+			b->path[i] = true;
+	}
+	free(copy);
+	return err;
+}
+
+static int keep(char **where, const char *text)
+{
+	free(*where);
+	*where = strdup(text);
+	return *where ? TOOL_OK : fail(TOOL_FAILED, "out of memory");
+}
+
+struct texts {
+	const char *cpus, *nodes;
+	bool touch, seed;
+};
+
+static int one_option(struct bench *b, int c, struct texts *t)
+{
+	uint64_t number = 0;
+	unsigned int word = 0;
+	int err = TOOL_OK;
+
+	switch (c) {
+	case 's':
+		return opt_size("-s", optarg, &b->size);
+	case 'p':
+		return opt_page("-p", optarg, &b->page);
+	case 'k':
+		free(b->chunks);
+		b->chunks = NULL;
+		return opt_sizes("-k", optarg, &b->chunks, &b->chunk_count);
+	case UNIT:
+		free(b->units);
+		b->units = NULL;
+		return opt_sizes("--unit", optarg, &b->units, &b->unit_count);
+	case 'f':
+		return b->command == BENCH_FAULT ? parse_paths(b, optarg)
+						 : keep(&b->functions, optarg);
+	case ORDER:
+		return keep(&b->orders, optarg);
+	case POLICY:
+		return bench_add_policies(b, optarg);
+	case 'l':
+		err = opt_count("-l", optarg, 1, 1000000, &number);
+		b->rounds = (unsigned int)number;
+		return err;
+	case 't':
+		err = opt_count("-t", optarg, 1, 1000000, &number);
+		b->threads = (unsigned int)number;
+		return err;
+	case 'r':
+		t->seed = true;
+		return opt_count("-r", optarg, 0, INT64_MAX, &b->seed);
+	case MIN_TIME:
+		err = opt_count("--min-time", optarg, 1, 60000, &number);
+		b->min_ns = number * 1000000;
+		return err;
+	case TOUCH:
+		err = opt_word("--touch", optarg, touch_names, &word);
+		b->touch = (enum touch)word;
+		t->touch = true;
+		return err;
+	default:
+		break;
+	}
+	b->thp |= c == THP;
+	b->shared |= c == SHARED;
+	b->json |= c == JSON;
+	b->cycles |= c == 'c';
+	if (c == NODE)
+		t->nodes = optarg;
+	if (c == CPUS)
+		t->cpus = optarg;
+	if (c == RESERVE)
+		b->reserve = RESERVE_ASKED;
+	if (c == NO_RESERVE)
+		b->reserve = RESERVE_NEVER;
+	return TOOL_OK;
+}
+
+static int choose_kind(struct bench *b)
+{
+	char each[32];
+
+	size_text(b->page, each, sizeof(each));
+	if (b->page > LARGEST_PAGE)
+		return fail(TOOL_USAGE, "-p: no machine has pages of %s; expected 4K to 16G", each);
+	if (b->page == 4096) {
+		if (b->thp)
+			return fail(TOOL_USAGE, "--thp with -p 4K: transparent huge pages are larger; "
+				    "expected -p 2M, or a size of 'clearpages list machine'");
+		b->kind = REGION_SMALL;
+	} else {
+		b->kind = b->thp || b->page < region_pmd_bytes() ? REGION_THP : REGION_HUGETLB;
+	}
+	if (b->kind == REGION_THP)
+		return region_thp_check(b->page, b->path[PATH_POPULATE]);
+	return TOOL_OK;
+}
+
+/* -s: whole steps (pages, chunks) for each thread. */
+static int check_steps(const struct bench *b, const char *option, uint64_t step)
+{
+	uint64_t all = step * b->threads, up = (b->size + all - 1) / all * all;
+	char size[32], each[32], low[32], high[32];
+
+	if (b->size % all == 0)
+		return TOOL_OK;
+	size_text(b->size, size, sizeof(size));
+	size_text(step, each, sizeof(each));
+	size_text(up, high, sizeof(high));
+	size_text(b->size < all ? up : up - all, low, sizeof(low));
+	return fail(TOOL_USAGE, "-s: %s is no whole number of %s (%s) for each of %u thread%s: "
+		    "expected %s%s%s", size, option, each, b->threads, b->threads > 1 ? "s" : "",
+		    low, b->size < all ? "" : " or ", b->size < all ? "" : high);
+}
+
+static int check_fault(struct bench *b)
+{
+	uint64_t pages = b->page >= 1 << 30 ? 1 : (256 << 20) / b->page;
+
+	if (!b->size)
+		b->size = (pages > b->threads ? pages / b->threads * b->threads : b->threads) *
+			  b->page;
+	if (b->touch == TOUCH_NONE)
+		return fail(TOOL_USAGE, "--touch none: a fault needs a touch; expected first, middle, "
+			    "last or random");
+	if (b->shared && b->path[PATH_POPULATE])
+		return fail(TOOL_USAGE, "--shared with -f populate: one mmap() call cannot be split "
+			    "among threads; expected -f demand or madvise");
+	return check_steps(b, "pages", b->page);
+}
+
+static int check_clear(struct bench *b)
+{
+	uint64_t most = 256 << 20;
+	unsigned int i;
+	int err;
+
+	if ((b->orders || b->unit_count) && !b->functions)
+		return fail(TOOL_USAGE, "--order and --unit: of which variants? expected -f with a "
+			    "list such as stosb,clzero");
+	err = bench_add_matrix(b);
+	if (!err && !b->policy_count)
+		err = bench_add_policies(b, "stock,ranges,stream,auto");
+	if (err)
+		return err;
+	if (!b->chunk_count) {
+		b->chunks = malloc(sizeof(*b->chunks));
+		if (!b->chunks)
+			return fail(TOOL_FAILED, "out of memory");
+		b->chunks[b->chunk_count++] = b->page;
+	}
+	for (i = 0; i < b->chunk_count; i++) {
+		uint64_t largest = b->size ? b->size / b->threads : LARGEST_CHUNK;
+		char chunk[32], high[32];
+
+		if (b->chunks[i] < 64 || b->chunks[i] > largest)
+			return fail(TOOL_USAGE, "-k: a chunk of %s: expected 64 bytes to %s%s",
+				    size_text(b->chunks[i], chunk, sizeof(chunk)),
+				    size_text(largest, high, sizeof(high)),
+				    b->size ? ", a thread's share of -s" : "");
+		if (b->chunks[i] * b->threads > most)
+			most = b->chunks[i] * b->threads;
+	}
+	if (!b->size)
+		b->size = (most + b->page * b->threads - 1) / (b->page * b->threads) *
+			  (b->page * b->threads);
+	err = check_steps(b, "pages", b->page);
+	for (i = 0; i < b->chunk_count && !err; i++)
+		err = check_steps(b, "chunks", b->chunks[i]);
+	return err;
+}
+
+static int parse(int argc, char **argv, struct bench *b, struct texts *t)
+{
+	struct option allowed[OPTIONS + 1];
+	char letters[2 * OPTIONS + 2];
+	const char *name = command_name(b->command);
+	int c, err = TOOL_OK;
+
+	allow(b->command, allowed, letters);
+	optind = 0;
+	opterr = 0;
+	while (!err && (c = getopt_long(argc, argv, letters, allowed, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(bench_help(b->command), stdout);
+			return -1;
+		}
+		if (c == '?' || c == ':')
+			return opt_refused(name, c, argv, allowed);
+		err = one_option(b, c, t);
+	}
+	if (!err && optind < argc)
+		return fail(TOOL_USAGE, "%s: '%s' is one word too many: see 'clearpages %s --help'",
+			    name, argv[optind], name);
+	return err;
+}
+
+int bench_parse(int argc, char **argv, unsigned int command, struct bench *b)
+{
+	struct texts t = { 0 };
+	int err;
+
+	*b = (struct bench){
+		.command = command, .page = 2 << 20, .threads = 1, .rounds = 10,
+		.min_ns = 20000000, .seed = 1, .path = { [PATH_DEMAND] = true },
+	};
+	err = parse(argc, argv, b, &t);
+	if (!err && t.seed && !t.touch && command == BENCH_FAULT)
+		b->touch = TOUCH_RANDOM; /* as perf bench has it */
+	if (!err)
+		err = bench_place(b, t.cpus, t.nodes);
+	if (!err && command != BENCH_MAIN)
+		err = choose_kind(b);
+	if (!err && command == BENCH_FAULT)
+		err = check_fault(b);
+	if (!err && command == BENCH_CLEAR)
+		err = check_clear(b);
+	return err;
+}
+
+void bench_free(struct bench *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->policy_count; i++) {
+		free(b->policies[i].name);
+		clearpages_policy_free(b->policies[i].policy);
+	}
+	free(b->policies);
+	free(b->chunks);
+	free(b->units);
+	free(b->functions);
+	free(b->orders);
+	free(b->cpus);
+}
