@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The table behind `auto`: which processors gain from streaming, by which stores, from what size. */
+/* The table behind `auto`: which processors gain from streaming, by what, from which size. */
 #include "cpg_auto.h"
 
 /*
@@ -26,6 +26,10 @@ struct row {
  * figures are public (Zen 5, Hygon, Sapphire Rapids and later), and Skylake-X
  * (0x55), where MOVNTI stays at 6.3 GB/s from 2 MB to 4 GB and rep stosb takes
  * 20.4 at 16 MB and 6.5 above. tune finds out on such a machine.
+ *
+ * No row has a window. Kept hot it gained nothing in any pattern of use that
+ * was measured (Milan, 4 to 64 KiB), and at 64 KiB extents one of 16 KiB costs a
+ * sixth of the rate (Zen 1); a tuned policy may have one.
  */
 static const struct row rows[] = {
 	/*
@@ -75,7 +79,6 @@ void cpg_auto(const struct cpg_facts *facts, struct cpg_policy *policy)
 		*policy = (struct cpg_policy){
 			.far = cpg_variant_find(r->far, strlen(r->far)),
 			.near = cpg_variant_cached(facts),
-			.window = 16 << 10,
 			.far_min = r->far_min == PAYS_ABOVE_LLC ? (size_t)cpg_facts_llc(facts)
 								: r->far_min,
 			.batch = (size_t)r->mib_per_ms * BUDGET_MS << 20,

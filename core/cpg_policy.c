@@ -30,7 +30,7 @@ static const struct named {
 };
 
 #define AUTO "auto"
-#define AUTO_WHAT "streaming where it pays on this processor, a cached window around the touch"
+#define AUTO_WHAT "streaming from the size on where it pays on this processor, else ranges"
 
 static const char *const orders[] = {
 	[CPG_FORWARD] = "forward",
@@ -56,7 +56,7 @@ static const char *const faults[] = {
 	[CPG_TEXT_VARIANT] = "is not a variant",
 	[CPG_TEXT_UNUSABLE] = "is a variant that this processor lacks",
 	[CPG_TEXT_SIZE] = "is not a size; expected a number with K, M, G or T perhaps",
-	[CPG_TEXT_RANGE] = "is not a size that fits; expected a multiple of 4K up to 1T",
+	[CPG_TEXT_RANGE] = "is not a size that fits; expected up to 1T, in multiples of 4K (far_min: any)",
 	[CPG_TEXT_LATE_NAME] = "is a name that is not the first word; expected key=value",
 };
 

@@ -116,7 +116,7 @@ static bool take_mount(char *line, struct hierarchy *h)
 	type = strtok_r(tail + 3, " ", &rest);
 	strtok_r(NULL, " ", &rest);
 	options = strtok_r(NULL, " ", &rest);
-	if (!point || !type || strcmp(type, h->version == 2 ? "cgroup2" : "cgroup"))
+	if (!mounted || !point || !type || strcmp(type, h->version == 2 ? "cgroup2" : "cgroup"))
 		return false;
 	if (h->version == 1 && (!options || !has_word(options, h->controller)))
 		return false;

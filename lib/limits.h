@@ -17,7 +17,7 @@ struct limits_pool {
 	uint64_t free;
 	uint64_t reserved;	/* promised to mappings, not faulted in yet */
 	uint64_t surplus;	/* total beyond nr_hugepages */
-	uint64_t overcommit;	/* nr_overcommit_hugepages: how many surplus ones there may be */
+	uint64_t overcommit;	/* how many surplus ones there may be */
 };
 
 /*

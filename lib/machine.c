@@ -103,7 +103,7 @@ static void copy_clean(char *to, size_t size, const char *from)
 {
 	size_t i;
 
-	for (i = 0; from[i] && i < size - 1; i++)
+	for (i = 0; i < size - 1 && from[i]; i++)
 		to[i] = from[i] >= ' ' && from[i] <= '~' ? from[i] : '?';
 	to[i] = '\0';
 }
@@ -327,7 +327,7 @@ void machine_features(const struct machine *m, char *text, size_t size)
 	if (size)
 		text[0] = '\0';
 	for (bit = 1; bit; bit <<= 1) {
-		const char *name = m->features & bit ? cpg_feature_name(bit) : "";
+		const char *name = (m->features & bit) ? cpg_feature_name(bit) : "";
 		int n;
 
 		if (!*name || len >= size)

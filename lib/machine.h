@@ -38,7 +38,7 @@ struct machine {
 	uint64_t llc_bytes;
 	uint64_t pool[MACHINE_POOLS];	/* huge-page sizes of hugetlb, ascending */
 	unsigned int pools;
-	uint64_t thp[MACHINE_POOLS];	/* of transparent huge pages in private memory, ascending */
+	uint64_t thp[MACHINE_POOLS];	/* of transparent ones in private memory, ascending */
 	unsigned int thps;
 };
 

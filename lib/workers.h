@@ -17,8 +17,8 @@ struct nodes;
 unsigned int workers_cpus(const char *root);
 
 /*
- * Work on [addr, addr + len) in parts of `step` bytes, cut so that parts of 2 MiB
- * and more begin on multiples of 2 MiB (the first and the last are shorter):
+ * Work on [addr, addr + len) in parts of `step` bytes; if that is a multiple of
+ * 2 MiB they are cut at multiples of 2 MiB (the first and last may be shorter):
  * part() is called once for each, by up to `threads` threads, the caller among
  * them. A part that lies on a node is offered to threads on that node first.
  * Where there is no memory or no thread to be had the others do the work, the

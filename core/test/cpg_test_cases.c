@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The table of cases: what is planted comes first, for a checker that catches nothing proves nothing. */
+/* The table of cases. The planted come first: a checker that catches nothing proves nothing. */
 #include "cpg_test.h"
 #include "cpg_test_cases.h"
 

@@ -10,7 +10,7 @@
 #define NO_ERMS "far=stosq,near=stosq,window=20K,far_min=0,batch=32M,unit=0,order=right-first"
 #define NOTHING "far=mov,near=mov,window=20K,far_min=0,batch=32M,unit=0,order=right-first"
 #define MOVNTI(far_min, batch) \
-	"far=movnti,near=stosb,window=16K,far_min=" far_min ",batch=" batch ",unit=0,order=forward"
+	"far=movnti,near=stosb,window=0,far_min=" far_min ",batch=" batch ",unit=0,order=forward"
 
 static const struct {
 	const char *name;
@@ -18,13 +18,13 @@ static const struct {
 	const char *policy;
 } machines[] = {
 	{ "Milan", { CPG_VENDOR_AMD, 0x19, 1, REP | CPG_F_FSRM | CPG_F_AVX2 | CPG_F_CLZERO, 32 * M },
-	  "far=clzero,near=stosb,window=16K,far_min=64K,batch=32M,unit=0,order=forward" },
+	  "far=clzero,near=stosb,window=0,far_min=64K,batch=32M,unit=0,order=forward" },
 	{ "Genoa", { CPG_VENDOR_AMD, 0x19, 0x11, REP | CPG_F_AVX512F | CPG_F_CLZERO, 32 * M },
-	  "far=clzero,near=stosb,window=16K,far_min=64K,batch=32M,unit=0,order=forward" },
+	  "far=clzero,near=stosb,window=0,far_min=64K,batch=32M,unit=0,order=forward" },
 	{ "Milan whose hypervisor hides CLZERO",
 	  { CPG_VENDOR_AMD, 0x19, 1, REP | CPG_F_AVX2 | CPG_F_HYPERVISOR, 32 * M }, UNKNOWN },
 	{ "Naples", { CPG_VENDOR_AMD, 0x17, 1, CPG_F_REP_GOOD | CPG_F_AVX2 | CPG_F_CLZERO, 8 * M },
-	  "far=clzero,near=stosq,window=16K,far_min=64K,batch=16M,unit=0,order=forward" },
+	  "far=clzero,near=stosq,window=0,far_min=64K,batch=16M,unit=0,order=forward" },
 	{ "Naples whose hypervisor hides CLZERO",
 	  { CPG_VENDOR_AMD, 0x17, 1, CPG_F_REP_GOOD | CPG_F_HYPERVISOR, 8 * M }, NO_ERMS },
 	{ "Zen 5", { CPG_VENDOR_AMD, 0x1a, 2, REP | CPG_F_CLZERO, 32 * M }, UNKNOWN },

@@ -127,10 +127,10 @@ void cpg_test_text_changes(const struct cpg_test_env *env)
 	       "far=stosb,near=stosb,window=20K,far_min=0,batch=8M,unit=0,order=right-first");
 	change(env, "stream,far=movnti,near=mov,window=64k,far_min=1.5M,order=reverse",
 	       "far=movnti,near=mov,window=64K,far_min=1536K,batch=64K,unit=0,order=reverse");
-	change(env, "window=0",
-	       "far=clzero,near=stosb,window=0,far_min=64K,batch=32M,unit=0,order=forward");
+	change(env, "window=16K",
+	       "far=clzero,near=stosb,window=16K,far_min=64K,batch=32M,unit=0,order=forward");
 	change(env, "order=narrow,unit=4096",
-	       "far=clzero,near=stosb,window=16K,far_min=64K,batch=32M,unit=4K,order=narrow");
+	       "far=clzero,near=stosb,window=0,far_min=64K,batch=32M,unit=4K,order=narrow");
 	change(env, "stock,unit=64KiB,batch=1T",
 	       "far=stosb,near=stosb,window=0,far_min=0,batch=1T,unit=64K,order=narrow");
 	change(env, "forward,far_min=4097",
