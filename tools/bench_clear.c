@@ -84,7 +84,7 @@ void clear_trial(struct clear_trial *c, struct trial *t)
 /* The ratio of a row is to the first policy with the same chunk. */
 static const struct trial *base_of(const struct bench *b, const struct measure *m, unsigned int i)
 {
-	return &m->trials[i / b->policy_count * b->policy_count];
+	return &m->trials[i - i % b->policy_count];
 }
 
 static void print_table(const struct bench *b, const struct measure *m)
@@ -145,7 +145,7 @@ static int print_json(const struct bench *b, const struct measure *m)
 	return bench_print_json("bench clear", json_pack("[o]", run));
 }
 
-static int run(const struct bench *b, struct measure *m, struct clear_trial *trials)
+static int measure_all(const struct bench *b, struct measure *m, struct clear_trial *trials)
 {
 	struct region region = { .base = NULL };
 	unsigned int i;
@@ -191,7 +191,7 @@ int bench_clear(const struct bench *b)
 	if (!err)
 		err = crew_new(b->cpus, b->threads, b->cycles, &m.crew);
 	if (!err)
-		err = run(b, &m, trials);
+		err = measure_all(b, &m, trials);
 	crew_free(m.crew);
 	if (m.trials)
 		measure_free(&m);

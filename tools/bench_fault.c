@@ -95,25 +95,23 @@ static int check_pages(struct fault_trial *f, unsigned int member)
 {
 	const struct bench *b = f->bench;
 	struct region *r = region_of(f, member);
-	uint64_t huge = r->bytes;
+	uint64_t huge, all;
 
-	if (counts_mthp(f)) {
-		if (member)
-			return TOOL_OK;
-		huge = (region_mthp_count(b->page) - f->mthp_before) * b->page;
-		if (huge >= b->size)
-			return TOOL_OK;
-	} else if (b->kind != REGION_THP || (b->shared && member)) {
+	/* Counted for all threads together, or seen in a mapping that is for all. */
+	if (b->kind != REGION_THP || (member && (counts_mthp(f) || b->shared)))
 		return TOOL_OK;
+	if (counts_mthp(f)) {
+		huge = (region_mthp_count(b->page) - f->mthp_before) * b->page;
+		all = b->size;
 	} else {
 		huge = region_huge_bytes(r);
-		if (huge == r->bytes)
-			return TOOL_OK;
+		all = r->bytes;
 	}
+	if (huge >= all)
+		return TOOL_OK;
 	return fail(TOOL_FAILED, "the kernel used huge pages for %llu MiB of %llu only: memory is in "
 		    "pieces; try 'echo 1 > /proc/sys/vm/compact_memory' as root, or a smaller -s",
-		    (unsigned long long)huge >> 20,
-		    (unsigned long long)(counts_mthp(f) ? b->size : r->bytes) >> 20);
+		    (unsigned long long)huge >> 20, (unsigned long long)all >> 20);
 }
 
 /*

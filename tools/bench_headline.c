@@ -51,7 +51,7 @@ static void add_clear_trials(struct section *s, unsigned int first, uint64_t chu
 static int find_limit(struct section *s)
 {
 	struct clearpages_variant v = { .size = sizeof(v) };
-	const char *names[MOST_TRIALS];
+	const char *names[MOST_TRIALS] = { NULL };
 	unsigned int i, first = s->bench.policy_count, count = 0, best = 0;
 	double most = 0;
 	int err = TOOL_OK;
@@ -65,8 +65,8 @@ static int find_limit(struct section *s)
 		err = bench_add_policies(&s->bench, text);
 		names[count++] = v.name;
 	}
-	if (err)
-		return err;
+	if (err || !count) /* movnti is on every x86-64 */
+		return err ? err : fail(TOOL_UNSUPPORTED, "no streaming variant works here");
 	s->measure.count = 0;
 	s->measure.rounds = 3;
 	add_clear_trials(s, first, s->bench.size);

@@ -200,7 +200,8 @@ static int choose_kind(struct bench *b)
 /* -s: whole steps (pages, chunks) for each thread. */
 static int check_steps(const struct bench *b, const char *option, uint64_t step)
 {
-	uint64_t all = step * b->threads, up = (b->size + all - 1) / all * all;
+	uint64_t all = step * (b->threads ? b->threads : 1);
+	uint64_t up = (b->size + all - 1) / all * all;
 	char size[32], each[32], low[32], high[32];
 
 	if (b->size % all == 0)

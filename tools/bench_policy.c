@@ -78,16 +78,15 @@ static int add_units(struct bench *b, const char *function, const char *order)
 
 static int add_orders(struct bench *b, const char *function)
 {
-	char *orders, *save = NULL, *order;
+	char *orders, *rest, *order;
 	int err = TOOL_OK;
 
 	if (!b->orders)
 		return add_units(b, function, NULL);
-	orders = strdup(b->orders);
+	rest = orders = strdup(b->orders);
 	if (!orders)
 		return fail(TOOL_FAILED, "out of memory");
-	for (order = strtok_r(orders, ",", &save); order && !err;
-	     order = strtok_r(NULL, ",", &save))
+	while (!err && (order = strsep(&rest, ",")))
 		err = add_units(b, function, order);
 	free(orders);
 	return err;
@@ -95,16 +94,15 @@ static int add_orders(struct bench *b, const char *function)
 
 int bench_add_matrix(struct bench *b)
 {
-	char *functions, *save = NULL, *function;
+	char *functions, *rest, *function;
 	int err = TOOL_OK;
 
 	if (!b->functions)
 		return TOOL_OK;
-	functions = strdup(b->functions);
+	rest = functions = strdup(b->functions);
 	if (!functions)
 		return fail(TOOL_FAILED, "out of memory");
-	for (function = strtok_r(functions, ",", &save); function && !err;
-	     function = strtok_r(NULL, ",", &save))
+	while (!err && (function = strsep(&rest, ",")))
 		err = add_orders(b, function);
 	free(functions);
 	return err;

@@ -168,8 +168,14 @@ int crew_new(const unsigned int *cpus, unsigned int count, bool cycles, struct c
 		c->members = calloc(count, sizeof(*c->members));
 		c->cpus = calloc(count, sizeof(*c->cpus));
 	}
-	if (!c || !c->members || !c->cpus)
+	if (!c || !c->members || !c->cpus) {
+		if (c) {
+			free(c->members);
+			free(c->cpus);
+		}
+		free(c);
 		return fail(TOOL_FAILED, "out of memory for %u threads", count);
+	}
 	memcpy(c->cpus, cpus, count * sizeof(*cpus));
 	c->cycles = cycles;
 	pthread_mutex_init(&c->lock, NULL);
@@ -310,5 +316,5 @@ double crew_distance(struct crew *c, unsigned int other)
 
 	crew_run(c, play, &p, NULL);
 	qsort(p.ns, SAMPLES, sizeof(p.ns[0]), compare);
-	return (double)p.ns[SAMPLES / 2] / TRIPS;
+	return (double)p.ns[SAMPLES / 2] / (double)TRIPS;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include "../lib/machine.h"
 #include "tool.h"
@@ -64,12 +65,25 @@ static int ask_for_thp(struct region *r)
 	return 0;
 }
 
+static int advise(struct region *r)
+{
+	if (r->kind == REGION_THP)
+		return ask_for_thp(r);
+	if (r->kind == REGION_SMALL && madvise(r->base, r->bytes, MADV_NOHUGEPAGE) &&
+	    errno != EINVAL) /* EINVAL: a kernel without THP */
+		return -errno;
+	return 0;
+}
+
 int region_map(struct region *r, size_t bytes, size_t page, enum region_kind kind, bool populate)
 {
 	int flags = populate ? MAP_POPULATE : 0, err = 0;
 	char text[32], each[32];
 
 	*r = (struct region){ .bytes = bytes, .page = page, .kind = kind };
+	/* What mmap() itself fills cannot say MADV_NOHUGEPAGE first: the process says it. */
+	if (kind == REGION_SMALL && populate)
+		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (kind == REGION_HUGETLB) {
 		flags |= MAP_HUGETLB | __builtin_ctzll(page) << MAP_HUGE_SHIFT;
 		r->base = map(bytes, flags);
@@ -78,11 +92,8 @@ int region_map(struct region *r, size_t bytes, size_t page, enum region_kind kin
 	}
 	if (!r->base)
 		err = -errno;
-	else if (kind == REGION_THP && !populate)
-		err = ask_for_thp(r);
-	else if (kind == REGION_SMALL && !populate && madvise(r->base, bytes, MADV_NOHUGEPAGE) &&
-		 errno != EINVAL) /* EINVAL: a kernel without THP */
-		err = -errno;
+	else if (!populate)
+		err = advise(r);
 	if (!err)
 		return TOOL_OK;
 	region_unmap(r);

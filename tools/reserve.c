@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../lib/limits.h"
@@ -42,6 +45,19 @@ static int open_pool(const struct request *r)
 }
 
 /*
+ * Two runs at once must not read the same number and both add to it. Whoever
+ * may read the file could hold the lock for ever: after two seconds without.
+ */
+static void lock_pool(int fd)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	unsigned int i;
+
+	for (i = 0; i < 200 && flock(fd, LOCK_EX | LOCK_NB); i++)
+		nanosleep(&pause, NULL);
+}
+
+/*
  * By how much the pool grew. What others do to it meanwhile stays: the pool is
  * changed by a difference, not set to a value. What is read counts surplus
  * pages, what is written does not.
@@ -56,6 +72,7 @@ static int64_t change_pool(const struct request *r, int64_t by)
 
 	if (fd < 0)
 		return -errno;
+	lock_pool(fd);
 	if (limits_pool("", r->page_bytes, r->node, &before)) {
 		close(fd);
 		return -ENOENT;
@@ -64,9 +81,11 @@ static int64_t change_pool(const struct request *r, int64_t by)
 	len = snprintf(text, sizeof(text), "%lld", (long long)(want > 0 ? want : 0));
 	if (write(fd, text, (size_t)len) != len)
 		err = -errno;
-	close(fd);
-	if (err || limits_pool("", r->page_bytes, r->node, &after))
-		return err ? err : -ENOENT;
+	else if (limits_pool("", r->page_bytes, r->node, &after))
+		err = -ENOENT;
+	close(fd); /* and with it the lock */
+	if (err)
+		return err;
 	return (int64_t)(after.total - after.surplus) - (int64_t)(before.total - before.surplus);
 }
 
@@ -96,19 +115,23 @@ void reserve_release(void)
 {
 	int socket = keeper_socket;
 
-	if (socket < 0)
-		return;
 	keeper_socket = -1;
-	close(socket);
-	while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
+	if (socket >= 0)
+		close(socket);
+	/* Also when somebody else has closed it: a signal in the midst of a release waits too. */
+	while (keeper > 0 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
 static void on_signal(int number)
 {
+	static atomic_flag ending = ATOMIC_FLAG_INIT;
 	static const char gone[] = "clearpages: SIGBUS: a page could not be had after all: "
 				   "somebody took it, or a hugetlb cgroup limit is in the way\n";
 
+	/* Threads may get a SIGBUS each: the first one ends the program. */
+	while (atomic_flag_test_and_set(&ending))
+		pause();
 	if (number == SIGBUS && write(STDERR_FILENO, gone, sizeof(gone) - 1) < 0)
 		_exit(TOOL_FAILED);
 	reserve_release();
@@ -120,7 +143,7 @@ static void on_signal(int number)
 static void catch_signals(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGBUS, SIGSEGV };
-	struct sigaction act = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction act = { .sa_handler = on_signal };
 	unsigned int i;
 
 	sigfillset(&act.sa_mask);
@@ -135,6 +158,7 @@ static void catch_signals(void)
 		if (numbers[i] == SIGHUP && !sigaction(SIGHUP, NULL, &old) &&
 		    old.sa_handler == SIG_IGN)
 			continue;
+		act.sa_flags = numbers[i] == SIGBUS ? 0 : (int)SA_RESETHAND;
 		sigaction(numbers[i], &act, NULL);
 	}
 }
@@ -145,7 +169,6 @@ static int start_keeper(void)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	catch_signals();
 	keeper = fork();
 	if (keeper < 0) {
 		close(pair[0]);
@@ -224,6 +247,7 @@ int reserve_need(uint64_t page_bytes, uint64_t pages, int node, enum reserve_mod
 	uint64_t available;
 	int err;
 
+	catch_signals(); /* SIGBUS is for those too whose pool was large enough */
 	if (limits_pool("", page_bytes, node, &pool)) {
 		snprintf(why, why_size, "this kernel has no huge pages of %s: see "
 			 "'clearpages list machine' for those it has",

@@ -76,6 +76,7 @@ static void test_round_trip(void)
 	};
 	char text[256], first[CLEARPAGES_POLICY_TEXT], second[CLEARPAGES_POLICY_TEXT], why[256];
 	struct clearpages_policy *p, *q;
+	int len;
 	const char *name, *what;
 	unsigned int i;
 	size_t c;
@@ -89,8 +90,8 @@ static void test_round_trip(void)
 				    "%s: %s", text, why))
 				continue;
 			tap_ok(!*why, "... leaves no reason");
-			tap_ok(clearpages_policy_text(p, first, sizeof(first)) == (int)strlen(first),
-			       "... in full: %s", first);
+			len = clearpages_policy_text(p, first, sizeof(first));
+			tap_ok(len == (int)strlen(first), "... in full: %s", first);
 			tap_ok(!clearpages_policy_new(first, &q, NULL, 0) &&
 			       clearpages_policy_text(q, second, sizeof(second)) > 0 &&
 			       !strcmp(first, second), "... and again: %s", second);
@@ -118,7 +119,7 @@ static void test_text_room(void)
 #define VARIANTS "stosb, stosq, mov, avx2, avx512, memset, movnti, ntavx2, ntavx512"
 #define KEYS "is not a key; expected far, near, window, far_min, batch, unit or order"
 #define SIZE "is not a size; expected a number with K, M, G or T perhaps"
-#define RANGE "is not a size that fits; expected a multiple of 4K up to 1T"
+#define RANGE "is not a size that fits; expected up to 1T, in multiples of 4K (far_min: any)"
 
 /* Said of a Skylake-X, whatever machine the test runs on. */
 static const struct {
@@ -255,8 +256,8 @@ static void test_default(void)
 	tap_ok(!r.err && !*r.why && !strcmp(r.text, r.automatic), "empty: %s", r.text);
 	in_child("stock,unit=64K,far=mov,near=mov", &r);
 	tap_ok(!r.err && !r.again && !*r.why &&
-	       !strcmp(r.text, "far=mov,near=mov,window=0,far_min=0,batch=4K,unit=64K,order=narrow"),
-	       "a good one, looked at once: %s", r.text);
+	       !strcmp(r.text, "far=mov,near=mov,window=0,far_min=0,batch=4K,unit=64K,"
+		       "order=narrow"), "a good one, looked at once: %s", r.text);
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		in_child(bad[i], &r);
 		snprintf(expected, sizeof(expected), "CLEARPAGES_POLICY \"%s\": ", bad[i]);
