@@ -3,7 +3,7 @@
 
 # The words of a list that have not been completed yet: "a,b" -> prefix "a,", word "b".
 _clearpages_list() {
-	local prefix=
+	local prefix=''
 	[[ $cur == *,* ]] && prefix=${cur%,*},
 	COMPREPLY=($(compgen -P "$prefix" -W "$1" -- "${cur##*,}"))
 	compopt -o nospace 2>/dev/null
@@ -34,7 +34,7 @@ _clearpages_value() {
 
 _clearpages() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local command=${COMP_WORDS[1]-} kind= common='--node --cpus --loops --seed --min-time
+	local command=${COMP_WORDS[1]-} kind='' common='--node --cpus --loops --seed --min-time
 		--reserve --no-reserve --json --help'
 	[[ $command == bench && $COMP_CWORD -gt 2 ]] && kind=${COMP_WORDS[2]}
 	COMPREPLY=()

@@ -63,7 +63,7 @@ check-all: $(call needs,$(UNIT) $(CLI) $(LIVE))
 # Warnings stay warnings here: in instrumented code gcc suspects uninitialized
 # reads where there are none. The plain build has them as errors.
 check-sanitize:
-	$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined WERROR= check-unit
+	$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined check-unit
 
 # ---- lint ----------------------------------------------------------------------
 

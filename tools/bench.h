@@ -88,9 +88,10 @@ struct bench_row {
 	struct ratio ratio;		/* to base */
 	double ns_per_unit;		/* the mean */
 	char gib[CELL], spread[CELL], us[CELL], times[CELL], interval[CELL];
+	char cycles[CELL];		/* a unit's */
 };
 
-/* unit: the bytes of what is counted in us, a page or a chunk. base may be NULL. */
+/* unit: the bytes of what us and cycles are counted for, a page or a chunk. base may be NULL. */
 void bench_row(const struct measure *m, const struct trial *t, const struct trial *base,
 	       uint64_t unit, struct bench_row *row);
 

@@ -99,21 +99,13 @@ static void print_table(const struct bench *b, const struct measure *m)
 
 	for (i = 0; i < m->count; i++) {
 		const struct clear_trial *c = m->trials[i].arg;
-		const struct sample *s = m->trials[i].samples;
-		uint64_t cycles = 0, bytes = 0;
 		struct bench_row row;
-		char chunk[32], per[32];
-		unsigned int k;
+		char chunk[32];
 
 		bench_row(m, &m->trials[i], base_of(b, m, i), c->chunk, &row);
-		for (k = 0; k < m->rounds; k++) {
-			cycles += s[k].cycles;
-			bytes += s[k].bytes;
-		}
-		snprintf(per, sizeof(per), "%.0f", (double)cycles * (double)c->chunk / (double)bytes);
 		table_row(t, (const char *[]){ size_text(c->chunk, chunk, sizeof(chunk)),
 					       c->policy->name, row.gib, row.spread, row.us,
-					       row.times, row.interval, per });
+					       row.times, row.interval, row.cycles });
 	}
 	bench_memory_text(b, text, sizeof(text));
 	printf("%s, mapped and dirty, touch: %s; ratios to %s\n", text, touch_names[b->touch],

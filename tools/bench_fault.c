@@ -156,23 +156,15 @@ static void print_table(const struct bench *b, const struct measure *m)
 		"PATH", ">GIB/S", ">STDDEV%", ">US/PAGE", ">RATIO", "95% INTERVAL", ">CYCLES/PAGE",
 	};
 	struct table *t = table_new(columns, b->cycles ? 7 : 6);
-	unsigned int i, k;
+	unsigned int i;
 	char text[160];
 
 	for (i = 0; i < m->count; i++) {
-		const struct sample *s = m->trials[i].samples;
-		uint64_t cycles = 0, bytes = 0;
 		struct bench_row row;
-		char per[32];
 
 		bench_row(m, &m->trials[i], m->trials, b->page, &row);
-		for (k = 0; k < m->rounds; k++) {
-			cycles += s[k].cycles;
-			bytes += s[k].bytes;
-		}
-		snprintf(per, sizeof(per), "%.0f", (double)cycles * (double)b->page / (double)bytes);
 		table_row(t, (const char *[]){ m->trials[i].name, row.gib, row.spread, row.us,
-					       row.times, row.interval, per });
+					       row.times, row.interval, row.cycles });
 	}
 	bench_memory_text(b, text, sizeof(text));
 	printf("%s%s, touch: %s\n", text,

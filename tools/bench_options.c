@@ -52,6 +52,7 @@ static const struct {
 };
 
 #define LARGEST_PAGE ((uint64_t)16 << 30) /* powerpc's */
+#define DEFAULT_SIZE ((uint64_t)256 << 20)
 #define LARGEST_CHUNK ((uint64_t)1 << 40)
 
 #define OPTIONS (sizeof(options) / sizeof(options[0]))
@@ -200,12 +201,12 @@ static int choose_kind(struct bench *b)
 /* -s: whole steps (pages, chunks) for each thread. */
 static int check_steps(const struct bench *b, const char *option, uint64_t step)
 {
-	uint64_t all = step * (b->threads ? b->threads : 1);
-	uint64_t up = (b->size + all - 1) / all * all;
+	uint64_t all = step * b->threads, up;
 	char size[32], each[32], low[32], high[32];
 
-	if (b->size % all == 0)
+	if (!all || b->size % all == 0)
 		return TOOL_OK;
+	up = (b->size + all - 1) / all * all;
 	size_text(b->size, size, sizeof(size));
 	size_text(step, each, sizeof(each));
 	size_text(up, high, sizeof(high));
@@ -217,11 +218,11 @@ static int check_steps(const struct bench *b, const char *option, uint64_t step)
 
 static int check_fault(struct bench *b)
 {
-	uint64_t pages = b->page >= 1 << 30 ? 1 : (256 << 20) / b->page;
-
-	if (!b->size)
-		b->size = (pages > b->threads ? pages / b->threads * b->threads : b->threads) *
-			  b->page;
+	if (!b->size) {
+		b->size = b->page * b->threads;
+		while (b->size <= DEFAULT_SIZE / 2)
+			b->size *= 2;
+	}
 	if (b->touch == TOUCH_NONE)
 		return fail(TOOL_USAGE, "--touch none: a fault needs a touch; expected first, middle, "
 			    "last or random");
@@ -233,7 +234,7 @@ static int check_fault(struct bench *b)
 
 static int check_clear(struct bench *b)
 {
-	uint64_t most = 256 << 20;
+	uint64_t most = DEFAULT_SIZE;
 	unsigned int i;
 	int err;
 

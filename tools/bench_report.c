@@ -12,6 +12,18 @@ static bool any_ratio(const struct trial *t, const struct trial *base)
 	return base && base != t;
 }
 
+static double cycles_per_byte(const struct measure *m, const struct trial *t)
+{
+	uint64_t cycles = 0, bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < m->rounds; i++) {
+		cycles += t->samples[i].cycles;
+		bytes += t->samples[i].bytes;
+	}
+	return (double)cycles / (double)bytes;
+}
+
 void bench_row(const struct measure *m, const struct trial *t, const struct trial *base,
 	       uint64_t unit, struct bench_row *row)
 {
@@ -23,6 +35,7 @@ void bench_row(const struct measure *m, const struct trial *t, const struct tria
 	snprintf(row->gib, CELL, "%.2f", row->rate.median / GIB);
 	snprintf(row->spread, CELL, "%.1f", row->rate.stddev_percent);
 	snprintf(row->us, CELL, "%.*f", row->ns_per_unit < 1e5 ? 2 : 0, row->ns_per_unit / 1000);
+	snprintf(row->cycles, CELL, "%.0f", cycles_per_byte(m, t) * (double)unit);
 	if (any_ratio(t, base)) {
 		double *others = measure_rates(m, base);
 

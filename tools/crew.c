@@ -312,9 +312,10 @@ static int compare(const void *a, const void *b)
 
 double crew_distance(struct crew *c, unsigned int other)
 {
+	const unsigned int middle = SAMPLES / 2;
 	struct pingpong p = { .other = other };
 
 	crew_run(c, play, &p, NULL);
 	qsort(p.ns, SAMPLES, sizeof(p.ns[0]), compare);
-	return (double)p.ns[SAMPLES / 2] / (double)TRIPS;
+	return (double)p.ns[middle] / TRIPS;
 }

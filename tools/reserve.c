@@ -64,7 +64,7 @@ static void lock_pool(int fd)
  */
 static int64_t change_pool(const struct request *r, int64_t by)
 {
-	struct limits_pool before, after;
+	struct limits_pool before = { 0 }, after = { 0 };
 	int fd = open_pool(r);
 	char text[32];
 	int64_t want;

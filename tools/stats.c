@@ -67,7 +67,7 @@ static unsigned int cut(unsigned int n)
 
 void ratio_of(const double *a, const double *b, unsigned int n, struct ratio *r)
 {
-	double *quotient = malloc(n * sizeof(*quotient)), *s;
+	double *quotient = calloc(n, sizeof(*quotient)), *s;
 	unsigned int i, k = cut(n);
 
 	if (!quotient)

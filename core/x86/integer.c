@@ -23,42 +23,32 @@ void cpg_x86_stosq(void *addr, size_t len)
 			 : "memory");
 }
 
+/* A line of 64 bytes a turn, by whatever stores 8. */
+#define STORE_LINES(store)				\
+	__asm__ volatile("1:\n\t"			\
+			 store "	%2, (%0)\n\t"	\
+			 store "	%2, 8(%0)\n\t"	\
+			 store "	%2, 16(%0)\n\t"	\
+			 store "	%2, 24(%0)\n\t"	\
+			 store "	%2, 32(%0)\n\t"	\
+			 store "	%2, 40(%0)\n\t"	\
+			 store "	%2, 48(%0)\n\t"	\
+			 store "	%2, 56(%0)\n\t"	\
+			 "addq	$64, %0\n\t"		\
+			 "subq	$64, %1\n\t"		\
+			 "jnz	1b"			\
+			 : "+r"(addr), "+r"(len)	\
+			 : "r"(0L)			\
+			 : "memory", "cc")
+
 void cpg_x86_mov(void *addr, size_t len)
 {
-	__asm__ volatile("1:\n\t"
-			 "movq	%2, (%0)\n\t"
-			 "movq	%2, 8(%0)\n\t"
-			 "movq	%2, 16(%0)\n\t"
-			 "movq	%2, 24(%0)\n\t"
-			 "movq	%2, 32(%0)\n\t"
-			 "movq	%2, 40(%0)\n\t"
-			 "movq	%2, 48(%0)\n\t"
-			 "movq	%2, 56(%0)\n\t"
-			 "addq	$64, %0\n\t"
-			 "subq	$64, %1\n\t"
-			 "jnz	1b"
-			 : "+r"(addr), "+r"(len)
-			 : "r"(0L)
-			 : "memory", "cc");
+	STORE_LINES("movq");
 }
 
 void cpg_x86_movnti(void *addr, size_t len)
 {
-	__asm__ volatile("1:\n\t"
-			 "movnti	%2, (%0)\n\t"
-			 "movnti	%2, 8(%0)\n\t"
-			 "movnti	%2, 16(%0)\n\t"
-			 "movnti	%2, 24(%0)\n\t"
-			 "movnti	%2, 32(%0)\n\t"
-			 "movnti	%2, 40(%0)\n\t"
-			 "movnti	%2, 48(%0)\n\t"
-			 "movnti	%2, 56(%0)\n\t"
-			 "addq	$64, %0\n\t"
-			 "subq	$64, %1\n\t"
-			 "jnz	1b"
-			 : "+r"(addr), "+r"(len)
-			 : "r"(0L)
-			 : "memory", "cc");
+	STORE_LINES("movnti");
 }
 
 /*

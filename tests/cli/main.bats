@@ -40,7 +40,7 @@ full="standard output: No space left on device: the output is incomplete"
 }
 
 @test "a policy in the environment that is wrong: exit 2, one line" {
-	for policy in nosuch far=nosuch window=1 auto,auto ,; do
+	for policy in nosuch far=nosuch window=1 auto,auto ','; do
 		run --separate-stderr env CLEARPAGES_POLICY=$policy "$CLEARPAGES" list
 		[ "$status" -eq 2 ]
 		[ -z "$output" ]
