@@ -43,6 +43,7 @@ LIVE := $(call chosen,$(filter $(B)/tests/live/%,$(LIB_TESTS)) \
 # objects for arrows.sh, the shared library for test_lib_symbols, and all of it
 # for those that run the command.
 needs = $(filter $(B)/%,$(1)) $(if $(filter %.sh,$(1)),$(CORE_O) $(CPG_TEST_O)) \
+	$(if $(filter %/docs.sh,$(1)),all) \
 	$(if $(findstring /test_lib,$(1)),$(B)/libclearpages.so) \
 	$(if $(filter %.bats tests/live/%,$(1)),all)
 run = CLEARPAGES='$(abspath $(B)/clearpages)' BUILD='$(abspath $(B))' CC='$(CC)' \

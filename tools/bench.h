@@ -28,6 +28,8 @@ extern const char *const touch_names[];
 struct bench_policy {
 	char *name;			/* as the user wrote it */
 	struct clearpages_policy *policy;
+	const char *function, *order;	/* one of the matrix of -f: else NULL */
+	uint64_t unit;
 };
 
 struct bench {

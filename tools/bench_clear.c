@@ -87,29 +87,56 @@ static const struct trial *base_of(const struct bench *b, const struct measure *
 	return &m->trials[i - i % b->policy_count];
 }
 
+/* One row; the columns of the matrix are there only with -f. */
+static void print_row(struct table *t, const struct bench *b, const struct clear_trial *c,
+		      const struct bench_row *row)
+{
+	const struct bench_policy *p = c->policy;
+	char chunk[32], unit[32] = "";
+	const char *cells[10] = { size_text(c->chunk, chunk, sizeof(chunk)) };
+	unsigned int n = 1;
+
+	cells[n++] = p->function ? p->function : p->name;
+	if (b->functions) {
+		if (p->function)
+			size_text(p->unit, unit, sizeof(unit));
+		cells[n++] = p->order;
+		cells[n++] = p->function && !p->unit ? "all" : unit;
+	}
+	cells[n++] = row->gib;
+	cells[n++] = row->us;
+	cells[n++] = row->spread;
+	cells[n++] = row->times;
+	cells[n++] = row->interval;
+	cells[n] = row->cycles;
+	table_row(t, cells);
+}
+
 static void print_table(const struct bench *b, const struct measure *m)
 {
-	static const char *const columns[] = {
-		">CHUNK", "POLICY", ">GIB/S", ">STDDEV%", ">US/CHUNK", ">RATIO", "95% INTERVAL",
-		">CYCLES/CHUNK",
+	static const char *const matrix[] = {
+		">CHUNK", "VARIANT", "ORDER", ">UNIT", ">GIB/S", ">MEAN US", ">STDDEV%",
+		">RATIO", "95% INTERVAL", ">CYCLES",
 	};
-	struct table *t = table_new(columns, b->cycles ? 8 : 7);
+	static const char *const plain[] = {
+		">CHUNK", "POLICY", ">GIB/S", ">MEAN US", ">STDDEV%", ">RATIO", "95% INTERVAL",
+		">CYCLES",
+	};
+	struct table *t = b->functions ? table_new(matrix, b->cycles ? 10 : 9)
+				       : table_new(plain, b->cycles ? 8 : 7);
 	unsigned int i;
 	char text[160];
 
 	for (i = 0; i < m->count; i++) {
 		const struct clear_trial *c = m->trials[i].arg;
 		struct bench_row row;
-		char chunk[32];
 
 		bench_row(m, &m->trials[i], base_of(b, m, i), c->chunk, &row);
-		table_row(t, (const char *[]){ size_text(c->chunk, chunk, sizeof(chunk)),
-					       c->policy->name, row.gib, row.spread, row.us,
-					       row.times, row.interval, row.cycles });
+		print_row(t, b, c, &row);
 	}
 	bench_memory_text(b, text, sizeof(text));
-	printf("%s, mapped and dirty, touch: %s; ratios to %s\n", text, touch_names[b->touch],
-	       b->policies[0].name);
+	printf("%s, mapped and dirty, touch: %s; times are of a chunk, ratios to the first row of it\n",
+	       text, touch_names[b->touch]);
 	table_print(t);
 	measure_print(m);
 }
@@ -128,6 +155,12 @@ static int print_json(const struct bench *b, const struct measure *m)
 		json_object_set_new(r, "policy", json_string(c->policy->name));
 		json_object_set_new(r, "policy_in_full", json_string(full));
 		json_object_set_new(r, "chunk_bytes", json_integer((json_int_t)c->chunk));
+		if (c->policy->function) {
+			json_object_set_new(r, "function", json_string(c->policy->function));
+			json_object_set_new(r, "order", json_string(c->policy->order));
+			json_object_set_new(r, "unit_bytes",
+					    json_integer((json_int_t)c->policy->unit));
+		}
 		json_array_append_new(results, r);
 	}
 	run = json_pack("{s:I, s:I, s:b, s:i, s:s, s:o, s:o}", "page_bytes", (json_int_t)b->page,

@@ -153,7 +153,7 @@ void fault_trial(struct fault_trial *f, struct trial *t)
 static void print_table(const struct bench *b, const struct measure *m)
 {
 	static const char *const columns[] = {
-		"PATH", ">GIB/S", ">STDDEV%", ">US/PAGE", ">RATIO", "95% INTERVAL", ">CYCLES/PAGE",
+		"PATH", ">GIB/S", ">MEAN US", ">STDDEV%", ">RATIO", "95% INTERVAL", ">CYCLES",
 	};
 	struct table *t = table_new(columns, b->cycles ? 7 : 6);
 	unsigned int i;
@@ -163,11 +163,11 @@ static void print_table(const struct bench *b, const struct measure *m)
 		struct bench_row row;
 
 		bench_row(m, &m->trials[i], m->trials, b->page, &row);
-		table_row(t, (const char *[]){ m->trials[i].name, row.gib, row.spread, row.us,
+		table_row(t, (const char *[]){ m->trials[i].name, row.gib, row.us, row.spread,
 					       row.times, row.interval, row.cycles });
 	}
 	bench_memory_text(b, text, sizeof(text));
-	printf("%s%s, touch: %s\n", text,
+	printf("%s%s, touch: %s; times are of a page\n", text,
 	       b->threads == 1 ? "" : b->shared ? " on one mapping" : " with a mapping each",
 	       touch_names[b->touch]);
 	table_print(t);

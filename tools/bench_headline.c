@@ -144,7 +144,7 @@ static void trial_name(const struct section *s, unsigned int i, char *text, size
 static void print_section(const struct section *s)
 {
 	static const char *const columns[] = {
-		"WHAT", ">GIB/S", ">STDDEV%", ">US/PAGE", ">RATIO", "95% INTERVAL", ">OF LIMIT",
+		"WHAT", ">GIB/S", ">MEAN US", ">STDDEV%", ">RATIO", "95% INTERVAL", ">OF LIMIT",
 	};
 	const struct measure *m = &s->measure;
 	struct table *t = table_new(columns, 7);
@@ -157,11 +157,11 @@ static void print_section(const struct section *s)
 		bench_row(m, &m->trials[i], m->trials, s->bench.page, &row);
 		trial_name(s, i, name, sizeof(name));
 		snprintf(share, sizeof(share), "%.0f%%", 100 * row.rate.median / limit.rate.median);
-		table_row(t, (const char *[]){ name, row.gib, row.spread, row.us, row.times,
+		table_row(t, (const char *[]){ name, row.gib, row.us, row.spread, row.times,
 					       row.interval, share });
 	}
 	bench_memory_text(&s->bench, text, sizeof(text));
-	printf("\n%s, first byte touched; ratios to the kernel's fault\n", text);
+	printf("\n%s, first byte touched; times are of a page, ratios to the kernel's fault\n", text);
 	table_print(t);
 	measure_print(m);
 }
@@ -185,10 +185,11 @@ static json_t *section_json(const struct section *s)
 		}
 		json_array_append_new(results, r);
 	}
-	return json_pack("{s:I, s:I, s:b, s:s, s:o, s:o}", "page_bytes",
+	return json_pack("{s:I, s:I, s:b, s:i, s:s, s:s, s:o, s:o}", "page_bytes",
 			 (json_int_t)s->bench.page, "size_bytes", (json_int_t)s->bench.size,
-			 "transparent", s->bench.kind == REGION_THP, "store_limit_variant",
-			 s->limit, "measurement", measure_json(&s->measure), "results", results);
+			 "transparent", s->bench.kind == REGION_THP, "threads", 1, "touch",
+			 touch_names[s->bench.touch], "store_limit_variant", s->limit,
+			 "measurement", measure_json(&s->measure), "results", results);
 }
 
 /* ---- the command --------------------------------------------------------------- */
@@ -260,6 +261,10 @@ int bench_headline(const struct bench *b)
 		size_text(pages[i], each, sizeof(each));
 		if (found[i]) {
 			note("%s pages are not measured: %s", each, why[i]);
+			if (runs)
+				json_array_append_new(runs, json_pack("{s:I, s:s}", "page_bytes",
+								      (json_int_t)pages[i],
+								      "not_measured", why[i]));
 			continue;
 		}
 		err = run_section(&sections[i], runs);

@@ -12,7 +12,7 @@
 	"     --min-time MS     the least that a sample is timed for (20)\n" \
 	"     --reserve         enlarge the pool of huge pages for the run where needed\n" \
 	"     --no-reserve      never do that, not even as root\n" \
-	"     --json            raw samples, with the host sheet\n" \
+	" -j, --json            raw samples, with the host sheet\n" \
 	" -h, --help            this text\n"
 
 #define SIZES \
@@ -62,7 +62,7 @@ static const char clear_help[] =
 	"     --order LIST      with -f: forward,right-first,reverse,narrow\n"
 	"     --unit LIST       with -f: bytes to one call of the variant\n"
 	"     --touch WHERE     first, middle, last, random or none (first)\n"
-	" -r, --seed SEED       random touches and order of the samples\n"
+	" -r, --seed SEED       of --touch random and of the order of the samples (1)\n"
 	" -t, --threads N       threads, each with a part of the memory (1)\n"
 	" -c, --cycles          count processor cycles, over all threads\n"
 	PLACE COMMON SIZES;

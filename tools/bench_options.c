@@ -17,7 +17,7 @@ const char *const touch_names[] = {
 	[TOUCH_RANDOM] = "random", [TOUCH_NONE] = "none",     NULL,
 };
 
-enum { LONG_ONLY = 256, POLICY, ORDER, UNIT, TOUCH, THP, SHARED, NODE, CPUS, JSON, RESERVE,
+enum { LONG_ONLY = 256, POLICY, ORDER, UNIT, TOUCH, THP, SHARED, NODE, CPUS, RESERVE,
        NO_RESERVE, MIN_TIME };
 
 #define BOTH (BENCH_FAULT | BENCH_CLEAR)
@@ -44,7 +44,7 @@ static const struct {
 	{ { "shared", no_argument, NULL, SHARED }, BENCH_FAULT },
 	{ { "node", required_argument, NULL, NODE }, ALL },
 	{ { "cpus", required_argument, NULL, CPUS }, ALL },
-	{ { "json", no_argument, NULL, JSON }, ALL },
+	{ { "json", no_argument, NULL, 'j' }, ALL },
 	{ { "reserve", no_argument, NULL, RESERVE }, ALL },
 	{ { "no-reserve", no_argument, NULL, NO_RESERVE }, ALL },
 	{ { "min-time", required_argument, NULL, MIN_TIME }, ALL },
@@ -165,7 +165,7 @@ static int one_option(struct bench *b, int c, struct texts *t)
 	}
 	b->thp |= c == THP;
 	b->shared |= c == SHARED;
-	b->json |= c == JSON;
+	b->json |= c == 'j';
 	b->cycles |= c == 'c';
 	if (c == NODE)
 		t->nodes = optarg;
@@ -310,6 +310,8 @@ int bench_parse(int argc, char **argv, unsigned int command, struct bench *b)
 	err = parse(argc, argv, b, &t);
 	if (!err && t.seed && !t.touch && command == BENCH_FAULT)
 		b->touch = TOUCH_RANDOM; /* as perf bench has it */
+	if (!err && b->cycles)
+		err = crew_can_count();
 	if (!err)
 		err = bench_place(b, t.cpus, t.nodes);
 	if (!err && command != BENCH_MAIN)

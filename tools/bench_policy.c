@@ -25,6 +25,8 @@ static int add(struct bench *b, const char *text, size_t len)
 		free(name);
 		return fail(err == -EOPNOTSUPP ? TOOL_UNSUPPORTED : TOOL_USAGE, "%s", why);
 	}
+	more[b->policy_count].function = more[b->policy_count].order = NULL;
+	more[b->policy_count].unit = 0;
 	more[b->policy_count++].name = name;
 	return TOOL_OK;
 }
@@ -58,52 +60,81 @@ int bench_add_policies(struct bench *b, const char *list)
 	}
 }
 
-static int add_units(struct bench *b, const char *function, const char *order)
+/* ---- the matrix: variants x orders x units -------------------------------------- */
+
+static const char *const orders[] = { "forward", "right-first", "reverse", "narrow", NULL };
+
+/* The variant's own name, which outlives the option; NULL with the error line printed. */
+static const char *find_function(const char *word, int *err)
 {
+	struct clearpages_variant v = { .size = sizeof(v) };
 	unsigned int i;
 
-	for (i = 0; i < (b->unit_count ? b->unit_count : 1); i++) {
-		char text[160];
-		int err;
-
-		snprintf(text, sizeof(text), "oneshot,far=%s,near=%s%s%s,unit=%llu", function,
-			 function, order ? ",order=" : "", order ? order : "",
-			 b->unit_count ? (unsigned long long)b->units[i] : 0ull);
-		err = add(b, text, strlen(text));
-		if (err)
-			return err;
+	for (i = 0; !clearpages_variant_get(i, &v); i++) {
+		if (strcmp(v.name, word))
+			continue;
+		if (!v.lacks)
+			return v.name;
+		*err = fail(TOOL_UNSUPPORTED, "-f: variant %s needs %s, which this processor lacks",
+			    v.name, v.lacks);
+		return NULL;
 	}
+	*err = fail(TOOL_USAGE, "-f '%s': not a variant; expected one of 'clearpages list variants'",
+		    word);
+	return NULL;
+}
+
+static int add_case(struct bench *b, const char *function, const char *order, uint64_t unit)
+{
+	struct bench_policy *p;
+	char text[160];
+	int err;
+
+	snprintf(text, sizeof(text), "oneshot,far=%s,near=%s,order=%s,unit=%llu", function,
+		 function, order, (unsigned long long)unit);
+	err = add(b, text, strlen(text));
+	if (err)
+		return err;
+	p = &b->policies[b->policy_count - 1];
+	p->function = function;
+	p->order = order;
+	p->unit = unit;
 	return TOOL_OK;
 }
 
-static int add_orders(struct bench *b, const char *function)
+static int add_function(struct bench *b, const char *function)
 {
-	char *orders, *rest, *order;
-	int err = TOOL_OK;
+	char *copy = strdup(b->orders ? b->orders : orders[0]), *rest = copy, *word;
+	int err = copy ? TOOL_OK : fail(TOOL_FAILED, "out of memory");
+	unsigned int order, i;
 
-	if (!b->orders)
-		return add_units(b, function, NULL);
-	rest = orders = strdup(b->orders);
-	if (!orders)
-		return fail(TOOL_FAILED, "out of memory");
-	while (!err && (order = strsep(&rest, ",")))
-		err = add_units(b, function, order);
-	free(orders);
+	while (!err && (word = strsep(&rest, ","))) {
+		err = opt_word("--order", word, orders, &order);
+		if (!err && !b->unit_count)
+			err = add_case(b, function, orders[order], 0);
+		for (i = 0; i < b->unit_count && !err; i++)
+			err = add_case(b, function, orders[order], b->units[i]);
+	}
+	free(copy);
 	return err;
 }
 
 int bench_add_matrix(struct bench *b)
 {
-	char *functions, *rest, *function;
+	char *copy, *rest, *word;
 	int err = TOOL_OK;
 
 	if (!b->functions)
 		return TOOL_OK;
-	rest = functions = strdup(b->functions);
-	if (!functions)
+	rest = copy = strdup(b->functions);
+	if (!copy)
 		return fail(TOOL_FAILED, "out of memory");
-	while (!err && (function = strsep(&rest, ",")))
-		err = add_orders(b, function);
-	free(functions);
+	while (!err && (word = strsep(&rest, ","))) {
+		const char *function = find_function(word, &err);
+
+		if (function)
+			err = add_function(b, function);
+	}
+	free(copy);
 	return err;
 }

@@ -80,7 +80,7 @@ int bench_print_json(const char *command, json_t *runs)
 	struct host h;
 
 	host_read("", &h);
-	return json_print(json_pack("{s:s, s:s, s:o, s:o}", "clearpages", clearpages_version(),
+	return json_print(json_pack("{s:s, s:s, s:o, s:o}", "version", clearpages_version(),
 				    "command", command, "host", host_json(&h), "runs", runs));
 }
 

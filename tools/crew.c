@@ -70,6 +70,30 @@ static uint64_t counted(int fd)
 	return value;
 }
 
+/* Of the calling thread, or -1. */
+static int open_counter(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int crew_can_count(void)
+{
+	int fd = open_counter();
+
+	if (fd < 0)
+		return fail(TOOL_UNSUPPORTED, "-c: no cycle counter on this machine (%s): leave -c "
+			    "out; virtual machines rarely have one, else see "
+			    "/proc/sys/kernel/perf_event_paranoid", strerror(errno));
+	close(fd);
+	return TOOL_OK;
+}
+
 static void do_job(struct member *m)
 {
 	struct crew *c = m->crew;
@@ -96,16 +120,8 @@ static void *live(void *arg)
 	unsigned long seen = 0;
 
 	m->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	if (c->cycles) {
-		struct perf_event_attr attr = {
-			.type = PERF_TYPE_HARDWARE,
-			.size = sizeof(attr),
-			.config = PERF_COUNT_HW_CPU_CYCLES,
-		};
-
-		m->counter = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
-					  PERF_FLAG_FD_CLOEXEC);
-	}
+	if (c->cycles)
+		m->counter = open_counter();
 	for (;;) {
 		pthread_mutex_lock(&c->lock);
 		while (c->job == seen && !c->ending)
@@ -151,13 +167,6 @@ static int start(struct crew *c, unsigned int i)
 	return err;
 }
 
-static int nothing(void *arg, unsigned int member)
-{
-	(void)arg;
-	(void)member;
-	return TOOL_OK;
-}
-
 int crew_new(const unsigned int *cpus, unsigned int count, bool cycles, struct crew **crew)
 {
 	struct crew *c = calloc(1, sizeof(*c));
@@ -190,15 +199,6 @@ int crew_new(const unsigned int *cpus, unsigned int count, bool cycles, struct c
 		     strerror(err));
 		crew_free(c);
 		return TOOL_FAILED;
-	}
-	crew_run(c, nothing, NULL, NULL); /* every counter has been opened after this */
-	for (i = 0; cycles && i < count; i++) {
-		if (c->members[i].counter < 0) {
-			crew_free(c);
-			return fail(TOOL_UNSUPPORTED, "-c: no cycle counter on this machine: "
-				    "leave -c out (virtual machines rarely have one; else see "
-				    "/proc/sys/kernel/perf_event_paranoid)");
-		}
 	}
 	*crew = c;
 	return TOOL_OK;

@@ -21,10 +21,13 @@ struct crew_time {
 
 /*
  * Prints its error line and returns an exit code, or TOOL_OK. cycles: count
- * them in every thread; TOOL_UNSUPPORTED where there is no such counter.
+ * them in every thread, if crew_can_count().
  */
 int crew_new(const unsigned int *cpus, unsigned int count, bool cycles, struct crew **crew);
 void crew_free(struct crew *crew);
+
+/* Can cycles be counted? TOOL_UNSUPPORTED with the error line printed if not. */
+int crew_can_count(void);
 
 unsigned int crew_count(const struct crew *crew);
 const unsigned int *crew_cpus(const struct crew *crew);

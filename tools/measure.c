@@ -188,7 +188,8 @@ void measure_print(const struct measure *m)
 	if (crew_count(m->crew) > 1)
 		printf(" (%.0f to %.0f ns apart, there and back)", m->distance_low_ns,
 		       m->distance_high_ns);
-	printf("; %u samples of at least %.0f ms, seed %llu", m->taken, (double)m->min_ns / 1e6,
+	printf("; %u sample%s of at least %.0f ms, seed %llu", m->taken,
+	       m->taken == 1 ? "" : "s", (double)m->min_ns / 1e6,
 	       (unsigned long long)m->seed);
 	for (kind = 0; kind < NOISE_KINDS; kind++)
 		if (m->rejected[kind])
@@ -209,11 +210,11 @@ json_t *measure_json(const struct measure *m)
 	for (i = 0; i < crew_count(m->crew); i++)
 		json_array_append_new(cpus, json_integer(crew_cpus(m->crew)[i]));
 	for (kind = 0; kind < NOISE_KINDS; kind++)
-		json_object_set_new(rejected, noise_names[kind], json_integer(m->rejected[kind]));
+		json_object_set_new(rejected, noise_keys[kind], json_integer(m->rejected[kind]));
 	return json_pack("{s:o, s:i, s:I, s:I, s:i, s:i, s:o}", "cpus", cpus, "rounds", m->rounds,
 			 "min_sample_ns", (json_int_t)m->min_ns, "seed", (json_int_t)m->seed,
 			 "samples_kept", m->taken, "samples_kept_noisy", m->noisy,
-			 "tries_rejected", rejected);
+			 "rejected_for", rejected);
 }
 
 json_t *measure_samples_json(const struct measure *m, const struct trial *t)
@@ -236,7 +237,7 @@ json_t *measure_samples_json(const struct measure *m, const struct trial *t)
 
 			for (kind = 0; kind < NOISE_KINDS; kind++)
 				if (s->noise >> kind & 1)
-					json_array_append_new(noise, json_string(noise_names[kind]));
+					json_array_append_new(noise, json_string(noise_keys[kind]));
 			json_object_set_new(one, "disturbed_by", noise);
 		}
 		json_array_append_new(all, one);

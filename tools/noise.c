@@ -14,6 +14,12 @@ const char *const noise_names[NOISE_KINDS] = {
 	[NOISE_DELAY] = "run-queue delay",
 };
 
+const char *const noise_keys[NOISE_KINDS] = {
+	[NOISE_STEAL] = "steal",
+	[NOISE_FOREIGN] = "foreign_load",
+	[NOISE_DELAY] = "run_queue_delay",
+};
+
 static uint64_t timeval_ns(struct timeval t)
 {
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;

@@ -13,6 +13,7 @@ enum noise {
 };
 
 extern const char *const noise_names[NOISE_KINDS];
+extern const char *const noise_keys[NOISE_KINDS]; /* for JSON */
 
 struct noise_mark {
 	uint64_t at_ns;

@@ -166,16 +166,39 @@ static void chosen(const char *path, char *word, size_t size)
 		snprintf(word, size, "%.*s", (int)(to - from - 1), from + 1);
 }
 
+/* What smaller ones need besides: to exist, to be asked for, to be counted. */
+static int mthp_check(size_t page, bool populate)
+{
+	char path[160], line[64], each[32];
+
+	size_text(page, each, sizeof(each));
+	snprintf(path, sizeof(path), THP "hugepages-%zukB/enabled", page >> 10);
+	if (machine_line("", path, line, sizeof(line)) < 0)
+		return fail(TOOL_UNSUPPORTED, "this kernel has no transparent huge pages of %s: "
+			    "see 'clearpages list machine' for those it has", each);
+	if (populate)
+		return fail(TOOL_UNSUPPORTED, "populate: MAP_POPULATE takes the largest huge pages "
+			    "that are enabled, not those of %s: use -f madvise", each);
+	snprintf(path, sizeof(path), THP "hugepages-%zukB/stats/anon_fault_alloc", page >> 10);
+	if (machine_line("", path, line, sizeof(line)) < 0)
+		return fail(TOOL_UNSUPPORTED, "this kernel does not count its huge pages of %s, so "
+			    "that nobody could tell whether they were used: Linux 6.10 does", each);
+	return TOOL_OK;
+}
+
 int region_thp_check(size_t page, bool populate)
 {
 	char path[160], word[32], each[32];
 
 	size_text(page, each, sizeof(each));
+	if (page != region_pmd_bytes()) {
+		int err = mthp_check(page, populate);
+
+		if (err)
+			return err;
+	}
 	snprintf(path, sizeof(path), THP "hugepages-%zukB/enabled", page >> 10);
 	chosen(path, word, sizeof(word));
-	if (!word[0] && page != region_pmd_bytes())
-		return fail(TOOL_UNSUPPORTED, "this kernel has no transparent huge pages of %s: "
-			    "see 'clearpages list machine' for those it has", each);
 	if (!word[0] || !strcmp(word, "inherit")) {
 		snprintf(path, sizeof(path), THP "enabled");
 		chosen(path, word, sizeof(word));
