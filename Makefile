@@ -2,14 +2,16 @@
 # make            the command and the library, in build/
 # make check      the tests
 # make kmod       the kernel module; make kmod-check: for every kernel of the matrix
+# make check-qemu that module under load in every one of them, in QEMU
 # make install    DESTDIR= PREFIX= as usual
 VERSION := $(shell cat VERSION)
 B := build
 
 include mk/kmod.mk
+include mk/qemu.mk
 # The module alone asks for nothing that a machine without a program's compiler
 # and libraries has not: dkms, the build root.
-ifneq ($(filter-out kmod kmod-%,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out kmod kmod-% check-qemu%,$(or $(MAKECMDGOALS),all)),)
 include core/sources.mk
 include mk/build.mk
 include mk/test.mk
