@@ -45,26 +45,21 @@ static bool allocator_zeroes(void)
 	return want_init_on_alloc(GFP_TRANSHUGE) || want_init_on_free();
 }
 
+static bool is_zero_already(bool hugetlb)
+{
+	return __is_defined(HAVE_CALLERS_READ) && !hugetlb && READ_ONCE(skip_zeroed) &&
+	       allocator_zeroes();
+}
+
 const char *clearpages_skip_state(void)
 {
 	if (!IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE))
 		return "no, there are no transparent huge pages";
-#ifndef HAVE_CALLERS_READ
-	return "no, this kernel's callers are not known";
-#else
-	if (!READ_ONCE(skip_zeroed))
-		return "no, skip_zeroed is off";
-	return allocator_zeroes() ? "yes" : "no, the allocator does not zero";
-#endif
-}
-
-static bool is_zero_already(bool hugetlb)
-{
-#ifdef HAVE_CALLERS_READ
-	return !hugetlb && READ_ONCE(skip_zeroed) && allocator_zeroes();
-#else
-	return false;
-#endif
+	if (!__is_defined(HAVE_CALLERS_READ))
+		return "no, this kernel's callers are not known";
+	if (!allocator_zeroes())
+		return "no, the allocator does not zero";
+	return READ_ONCE(skip_zeroed) ? "yes" : "no, skip_zeroed is off";
 }
 
 static bool breathe(void *arg)

@@ -82,7 +82,8 @@ newest() { # kernel, suite, series, flavour
 		}
 		if (name !~ "^linux-headers-" dots "[.].*-" flavour "$") next
 		release = substr(name, 15)
-		if (release ~ /-rt-/ || (flavour !~ /cloud/ && release ~ /-cloud-/)) next
+		base = substr(release, 1, length(release) - length(flavour) - 1)
+		if (base ~ /-(cloud|rt)$/) next		# amd64 is not cloud-amd64
 		n = split(release, part, /[^0-9]+/)
 		rank = ""
 		for (i = 1; i <= n; i++) rank = rank sprintf("%08d", part[i])
@@ -96,7 +97,7 @@ newest() { # kernel, suite, series, flavour
 		base = substr(newest, 1, length(newest) - length(flavour) - 1)
 		image = "linux-binary-" newest
 		row("headers", "linux-headers-" newest)
-		row("common", "linux-headers-" base "-common")
+		row("common", "linux-headers-" base "-common" (flavour ~ /^rt-/ ? "-rt" : ""))
 		if ("linux-kbuild-" base in path) row("kbuild", "linux-kbuild-" base)
 		else row("kbuild", "linux-kbuild-" series)
 		row("image", image in path ? image : "linux-image-" newest)

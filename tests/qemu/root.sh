@@ -62,6 +62,7 @@ sources() { # root, main, security
 		deb $2 bookworm main
 		deb $2 bookworm-backports main
 		deb $3 bookworm-security main
+		deb $3 bullseye-security main
 	END
 	{
 		echo 'APT::Default-Release "trixie";'
@@ -90,6 +91,8 @@ make_root() {
 		die "debootstrap failed: $(grep -E '^[EW]: ' "$log" | tail -n 1); see $log"
 	rm -rf "$root.part"/var/cache/apt/archives/*.deb
 	sources "$root.part" "$main" "$security"
+	# Debian's headers of 5.10 call gcc-10, which trixie has not; 12 does as well.
+	ln -s gcc-12 "$root.part/usr/bin/gcc-10"
 	echo "$stamp" >"$root.part/etc/clearpages-root"
 	mv "$root.part" "$root" || die "cannot rename $root.part"
 }
