@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make check-qemu		the module in every kernel of tests/qemu/kernels.tsv, as root
-# make check-qemu-short		what CI runs: the oldest and the newest kernel, one signature each
+# make check-qemu-short		what CI runs: 6.1 and the newest kernel, one signature each
 # K="6.12 7.3" some kernels; JOBS=2 kernels at a time; STRESS= seconds of each stress; RELOADS= times of loading;
 # SELFTEST=1 all of core's cases in the module as well, which takes minutes a kernel.
 .PHONY: check-qemu check-qemu-short

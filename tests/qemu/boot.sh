@@ -40,7 +40,7 @@ boot() {
 		-nographic -no-reboot -nodefaults \
 		-serial "file:$out/console" -serial "file:$out/verdict" ${BOOT_QEMU-} \
 		-kernel "$vmlinuz" -initrd "$initrd" \
-		-append "console=ttyS0 panic=-1 panic_on_warn=1 loglevel=7 rcupdate.rcu_cpu_stall_timeout=60 hugepagesz=1G hugepages=1 guest.plan=$plan $*" \
+		-append "console=ttyS0 panic=-1 panic_on_warn=1 loglevel=7 rcupdate.rcu_cpu_stall_timeout=240 hugepagesz=1G hugepages=1 guest.plan=$plan $*" \
 		</dev/null >"$out/qemu" 2>&1
 }
 

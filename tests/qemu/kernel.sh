@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # All boots of one kernel:
 #
-#	kernel.sh full|short KERNEL
+#	kernel.sh full|short KERNEL RELOADS
 #
 # Fetches it, builds the modules, boots each plan (guest/main.c). The results are
 # in build/qemu/results/KERNEL/BOOT/checks, as boot.sh writes them; what can't be
@@ -19,7 +19,7 @@ set -u
 unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd -P) || exit 1
 dir=${QEMU_DIR:-$here/../../build/qemu}
-form=$1 kernel=$2
+form=$1 kernel=$2 reloads=$3
 results=$dir/results/$kernel
 rm -rf "$results"
 mkdir -p "$results/prepare" && results=$(cd "$results" && pwd -P) || exit 1
@@ -78,7 +78,7 @@ prepare build "$here/modules.sh" "$kernel" "$results/modules" || exit 0
 "$here/initrd.sh" "$results/initrd" "$dir/guest" "$results"/modules/*.ko || exit 1
 
 boot whole whole init_on_alloc=1 "guest.stress=${STRESS:-8}" "guest.pressure=${STRESS:-8}" \
-	"guest.reloads=${RELOADS:-20}"
+	"guest.reloads=$reloads"
 boot bare bare init_on_alloc=0 preempt=full "guest.stress=${STRESS:-8}"
 if [ "$form" = full ]; then
 	boot_models

@@ -75,7 +75,7 @@ void check_planted_glue(void)
 	must_be_caught(&hugetlb_2m, 8);
 	must_be_caught(&memfd_2m, 8);
 	must_be_caught(&fallocate_2m, 8);
-	if (booted_with("init_on_alloc=0")) {
+	if (has_thp() && booted_with("init_on_alloc=0")) {
 		choose_thp(&thp);
 		must_be_caught(&thp, 8);
 	}
@@ -97,6 +97,25 @@ void check_unload(void)
 	need_pool(&hugetlb_2m, 16);
 	dirty_free_pages(&hugetlb_2m, 16);
 	fault_and_look(&hugetlb_2m, 16, "of the kernel itself");
+}
+
+/* Twice: what was freed a moment ago may be found once. */
+void check_kmemleak(void)
+{
+	const char *file = "/sys/kernel/debug/kmemleak";
+	static char text[16 << 10];
+
+	if (access(file, F_OK))
+		skip("this kernel has no kmemleak");
+	unload();
+	write_text(file, "scan");
+	sleep_ms(6000);
+	write_text(file, "scan");
+	read_text(file, text, sizeof(text));
+	if (*text)
+		say("%s", text);
+	if (strstr(text, MODULE))
+		fail("kmemleak has found something of the module's, see the console");
 }
 
 /* Out of tree (12), unsigned (13), livepatch (15): no other taint. */

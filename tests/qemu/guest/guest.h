@@ -93,6 +93,8 @@ void must_be_zero(const struct kind *kind, const unsigned char *page, size_t tou
 		  const char *when);
 /* A pool of n pages, no more; ends the check if it can't be had. */
 void need_pool(const struct kind *kind, size_t n);
+/* PREEMPT_RT has none. */
+bool has_thp(void);
 /* Has madvise() give out this kind, and no other. */
 void choose_thp(const struct kind *kind);
 /* Faults that got this kind so far, by the kernel's own count; -1: not counted. */

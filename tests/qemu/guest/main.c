@@ -66,6 +66,25 @@ static const struct check selftest[] = {
 	{ NULL, NULL },
 };
 
+/* A kernel with KASAN, lockdep and kmemleak: all that it is to see, and the stress. */
+static const struct check debug[] = {
+	{ "load", check_load },
+	{ "hugetlb-2M", check_hugetlb_2m },
+	{ "THP", check_thp },
+	{ "mTHP-64K", check_mthp_64k },
+	{ "memfd", check_memfd },
+	{ "fallocate", check_fallocate },
+	{ "policies", check_policies },
+	{ "preempt", check_preempt },
+	{ "stress", check_stress },
+	{ "pressure", check_pressure },
+	{ "reloads", check_reloads },
+	{ "unload", check_unload },
+	{ "kmemleak", check_kmemleak },
+	{ "taint", check_taint },
+	{ NULL, NULL },
+};
+
 /* One more preemption model. */
 static const struct check model[] = {
 	{ "booted-model", check_booted_model },
@@ -86,7 +105,7 @@ static const struct {
 	const char *name;
 	const struct check *checks;
 } plans[] = {
-	{ "whole", whole }, { "bare", bare }, { "model", model }, { "erms", erms }, { "self-test", selftest }, { "insns", insns },
+	{ "whole", whole }, { "bare", bare }, { "model", model }, { "debug", debug }, { "erms", erms }, { "self-test", selftest }, { "insns", insns },
 };
 
 int main(int argc, char **argv)

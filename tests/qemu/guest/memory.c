@@ -108,7 +108,7 @@ void need_pool(const struct kind *kind, size_t n)
 	unsigned int tries;
 
 	pool_file(kind, "nr_hugepages", path, sizeof(path));
-	for (tries = 0; tries < 50 && pool_number(kind, "free_hugepages") != n; tries++) {
+	for (tries = 0; tries < 300 && pool_number(kind, "free_hugepages") != n; tries++) {
 		snprintf(text, sizeof(text), "%zu", n);
 		if (write_text(path, text) == ENOENT)
 			skip("this kernel has no %s pages", kind->name);
@@ -128,14 +128,19 @@ static void choose(const char *size, const char *word)
 	write_text(path, word);
 }
 
+bool has_thp(void)
+{
+	return !access(THP_DIR "enabled", F_OK);
+}
+
 void choose_thp(const struct kind *kind)
 {
 	bool small = kind == &mthp_64k;
 
+	if (!has_thp())
+		skip("this kernel has no THP");
 	if (small && access(THP_DIR "hugepages-64kB/enabled", F_OK))
 		skip("this kernel has no mTHP");
-	if (access(THP_DIR "enabled", F_OK))
-		skip("this kernel has no THP");
 	choose("", "madvise");
 	choose("hugepages-2048kB", small ? "never" : "inherit");
 	choose("hugepages-64kB", small ? "madvise" : "never");

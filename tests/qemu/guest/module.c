@@ -71,8 +71,9 @@ void unload(void)
 
 	if (!is_loaded())
 		return;
+	/* ENOENT: it is disabled; EINVAL: just now. */
 	err = write_text(LIVEPATCH "/enabled", "0");
-	if (err && err != ENOENT)
+	if (err && err != ENOENT && !(err == EINVAL && !is(LIVEPATCH "/enabled", "1")))
 		fail("disabling the patch: %s", strerror(err));
 	while (!access(LIVEPATCH, F_OK)) {
 		if (now_ms() > end)

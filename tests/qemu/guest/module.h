@@ -86,6 +86,7 @@ void check_booted_model(void);
 void check_stress(void);
 void check_pressure(void);
 void check_reloads(void);
+void check_kmemleak(void);
 
 void check_planted_glue(void);
 void check_planted_variant(void);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -100,6 +101,8 @@ static void one_check(const struct check *check)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	kill(-pid, SIGKILL);	/* whom it left behind */
+	while (waitpid(-pid, NULL, 0) > 0 || errno == EINTR)
+		;
 	ms = now_ms() - start;
 	lines++;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED) {
@@ -119,6 +122,7 @@ void run_checks(const struct check *checks)
 	if (!why)
 		why = mmap(NULL, WHY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			   -1, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (; checks->name; checks++)
 		one_check(checks);
 }

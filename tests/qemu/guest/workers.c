@@ -57,7 +57,7 @@ static void no_page(int sig)
 /* Half of the pages before the fork, the other half by parent and child at once. */
 static void forker(void)
 {
-	const struct kind *kind = random_below(2) ? &hugetlb_2m : &thp;
+	const struct kind *kind = has_thp() && random_below(2) ? &thp : &hugetlb_2m;
 	size_t n = 4, i;
 	unsigned char *p = map_pages(kind, n);
 	pid_t pid;
@@ -85,24 +85,22 @@ static void forker(void)
 static void eater(void)
 {
 	long long free_kib = number_after("/proc/meminfo", "MemAvailable:");
-	size_t len, at;
+	size_t len;
 	char *p;
 
 	if (free_kib < 64 << 10)
 		return;
 	len = ((size_t)free_kib - (48 << 10)) * KIB;
-	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		return;
-	for (at = 0; at < len; at += 4 * KIB)
-		p[at] = 1;
-	munmap(p, len);
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+		 -1, 0);
+	if (p != MAP_FAILED)
+		munmap(p, len);
 }
 
 /* More pages than there is memory for, and back. */
 static void resizer(void)
 {
-	static const char *const sizes[] = { "40", "3000", "24", "64" };
+	static const char *const sizes[] = { "40", "1000", "24", "64" };
 	static unsigned int turn;
 
 	write_text("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
