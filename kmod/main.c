@@ -48,8 +48,8 @@ static int __init clearpages_init(void)
 	err = clearpages_patch();
 	if (err)
 		goto stop_stats;
-	pr_info("%s() replaced; zeroed twice is avoided: %s\n", clearpages_target,
-		clearpages_skip_state());
+	pr_info("%s() replaced; pages that are zero already are left alone: %s\n",
+		clearpages_target, clearpages_skip_state());
 	return 0;
 
 stop_stats:

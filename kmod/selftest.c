@@ -10,13 +10,14 @@
 #include "../core/test/cpg_test_variants.h"
 
 /*
- * Cases that take seconds together (10 s on a virtual Zen, all others 0.2 s): run
+ * Cases that take seconds together (10 s on a virtual Zen, all others 0.1 s): run
  * if all are asked for. What of them concerns this processor, the variants, is run
  * short instead; the others are about the engine, and fail everywhere or nowhere.
  */
 static const char *const slow[] __initconst = {
-	"variants, bare", "variants, by the engine", "orders, named policies",
-	"orders, random policies", "policy text, round trip", "policy text, fuzz",
+	"planted variants", "variants, bare", "variants, by the engine",
+	"orders, named policies", "orders, random policies", "edges",
+	"policy text, round trip", "policy text, fuzz",
 };
 
 static struct {

@@ -13,14 +13,14 @@
  *
  * Pages of hugetlb are recycled: they hold what the process before wrote, and
  * are always zeroed. The others come straight from vma_alloc_folio(), nothing is
- * written to them in between (only charged to a cgroup), and the allocator's
- * post_alloc_hook() zeroes what it hands out if init_on_alloc is on; with
+ * written to them in between (only charged to a cgroup), and the allocator, in
+ * prep_new_page(), zeroes what it hands out if init_on_alloc is on; with
  * init_on_free every free page is zero, which the allocator itself relies on for
  * __GFP_ZERO. So up to 6.12 such a page is zeroed twice, and here the second time
  * is left out. From 6.18 on the callers do not call at all with init_on_alloc
- * (user_alloc_needs_zeroing()); with init_on_free they do. Both switches are
- * off where page poisoning is on (mem_debugging_and_hardening_init()). In a kernel
- * whose callers were not read nothing is left out.
+ * (user_alloc_needs_zeroing()); with init_on_free they do. Where page poisoning
+ * is on, neither want_init_on_alloc() nor want_init_on_free() says yes. In a
+ * kernel whose callers were not read nothing is left out.
  *
  * What the kernel's own function does besides storing zeros, on x86-64: cache
  * flushes and tags, none; KMSAN, refused in compat.h; pages that are marked as

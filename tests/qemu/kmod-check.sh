@@ -30,19 +30,20 @@ not_ok() { # what, log
 build() { # release, log, make words
 	release=$1 log=$2
 	shift 2
-	"$here/root.sh" run make -s kmod "KDIR=/usr/src/linux-headers-$release" "$@" >"$log" 2>&1
+	"$here/root.sh" run make -s kmod B=build/kmod-check \
+		"KDIR=/usr/src/linux-headers-$release" "$@" >"$log" 2>&1
 }
 
 builds() { # kernel, release
 	log=$logs/kmod-$1.log
 	start=$(date +%s)
-	rm -rf "build/kmod/$2"
+	rm -rf "build/kmod-check/kmod/$2"
 	if ! build "$2" "$log"; then
 		not_ok "$1 ($2)" "$log"
 	elif grep -qi 'warning' "$log"; then
 		not_ok "$1 ($2) with a warning" "$log"
 	else
-		ok "$1 ($2): $(stat -c %s "build/kmod/$2/clearpages.ko") bytes with debug" \
+		ok "$1 ($2): $(stat -c %s "build/kmod-check/kmod/$2/clearpages.ko") bytes with debug" \
 			"information, $(($(date +%s) - start)) s"
 	fi
 }
