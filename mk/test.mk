@@ -9,15 +9,17 @@
 
 include core/test/sources.mk
 
-# The core's tests stand on core alone; all others link the library.
+# The core's tests stand on core alone, the tools' on all of them but main();
+# the others link the library.
 CPG_TEST_O := $(addprefix $(B)/core/,$(CPG_TEST_OBJS))
 CORE_TESTS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_core*.c)))
-LIB_TESTS := $(filter-out $(CORE_TESTS),$(patsubst %.c,$(B)/%,$(sort \
+TOOL_TESTS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_tool*.c)))
+LIB_TESTS := $(filter-out $(CORE_TESTS) $(TOOL_TESTS),$(patsubst %.c,$(B)/%,$(sort \
 	$(wildcard tests/unit/test_*.c tests/live/test_*.c))))
 
 $(B)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Iinclude -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -Iinclude $(TOOL_CFLAGS) -c -o $@ $<
 
 $(CORE_TESTS): $(B)/%: $(B)/%.o $(CPG_TEST_O) $(CORE_O)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^
@@ -25,9 +27,12 @@ $(CORE_TESTS): $(B)/%: $(B)/%.o $(CPG_TEST_O) $(CORE_O)
 $(LIB_TESTS): $(B)/%: $(B)/%.o $(B)/libclearpages.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
+$(TOOL_TESTS): $(B)/%: $(B)/%.o $(filter-out %/clearpages.o,$(TOOL_O)) $(B)/libclearpages.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+
 T ?=
 chosen = $(if $(T),$(foreach t,$(1),$(if $(findstring $(T),$(t)),$(t))),$(1))
-UNIT := $(call chosen,$(filter $(B)/tests/unit/%,$(CORE_TESTS) $(LIB_TESTS)) \
+UNIT := $(call chosen,$(filter $(B)/tests/unit/%,$(CORE_TESTS) $(LIB_TESTS) $(TOOL_TESTS)) \
 	$(sort $(wildcard tests/unit/*.sh)))
 CLI := $(call chosen,$(sort $(wildcard tests/cli/*.bats)))
 LIVE := $(call chosen,$(filter $(B)/tests/live/%,$(LIB_TESTS)) \
