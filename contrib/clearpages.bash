@@ -27,6 +27,11 @@ _clearpages_value() {
 	--order) _clearpages_list 'forward right-first reverse narrow' ;;
 	--touch) COMPREPLY=($(compgen -W 'first middle last random none' -- "$cur")) ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$cur")) ;;
+	policy)
+		[[ $command == module ]] || return 1
+		_clearpages_list "$_clearpages_policies"
+		;;
+	--timeout) ;;
 	-s | --size | -l | --loops | -t | --threads | -r | --seed | --node | --cpus | --min-time) ;;
 	*) return 1 ;;
 	esac
@@ -40,9 +45,15 @@ _clearpages() {
 	COMPREPLY=()
 	_clearpages_value && return
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'bench list --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W 'bench list module --help --version' -- "$cur"))
 	elif [[ $command == list ]]; then
 		COMPREPLY=($(compgen -W 'machine variants policies --sysroot --json --help' -- "$cur"))
+	elif [[ $command == module ]] && ((COMP_CWORD == 2)); then
+		COMPREPLY=($(compgen -W 'load unload policy --timeout --help' -- "$cur"))
+	elif [[ $command == module ]]; then
+		COMPREPLY=($(compgen -W '--timeout --help' -- "$cur"))
+		[[ ${COMP_WORDS[2]} != load ]] || COMPREPLY+=($(compgen -f -X '!*.ko*' -- "$cur")
+			$(compgen -W 'policy= budget_us= skip_zeroed= selftest_all=' -- "$cur"))
 	elif [[ $kind == fault ]]; then
 		COMPREPLY=($(compgen -W "$common --size --page --thp --path --touch --threads
 			--shared --cycles" -- "$cur"))

@@ -21,6 +21,7 @@ static const struct command {
 } commands[] = {
 	{ "bench", cmd_bench, "measure how fast this machine makes huge pages ready" },
 	{ "list", cmd_list, "show what this machine has: processor, caches, variants, policies" },
+	{ "module", cmd_module, "put clearpages.ko into the kernel, take it out, set its policy" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How fast each variant is here, and which of them `auto` takes. */
+#include "clearpages.h"
+
+#include <linux/gfp.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+/*
+ * A fault gets a page that has not been in the cache for long. So several are
+ * used in turn, each dirtied when it was zeroed: by the time it comes up again
+ * 14 MiB of others have gone through the cache.
+ */
+#define BUFFERS 8
+#define ROUNDS 4
+/* A variant that takes longer for its first buffer is not run again: emulated, or swapped out. */
+#define TOO_LONG_NS (5 * NSEC_PER_MSEC)
+
+static struct {
+	struct page *page[BUFFERS];
+	unsigned int order, n;
+	size_t size;
+} pool __initdata;
+
+/* Huge pages if there are any to be had, else the largest blocks there are. */
+static bool __init get_pool(void)
+{
+	gfp_t gfp = GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY;
+	unsigned int order = get_order(CPG_LARGE);
+
+	do {
+		pool.order = order;
+		pool.size = PAGE_SIZE << order;
+		for (pool.n = 0; pool.n < BUFFERS; pool.n++) {
+			pool.page[pool.n] = alloc_pages(gfp, order);
+			if (!pool.page[pool.n])
+				break;
+		}
+	} while (!pool.n && order-- > get_order(CPG_SMALL));
+	return pool.n;
+}
+
+static void __init put_pool(void)
+{
+	while (pool.n)
+		__free_pages(pool.page[--pool.n], pool.order);
+}
+
+/* One buffer in calls of `chunk` bytes, fenced after each as a fault is. */
+static u64 __init time_one(const struct cpg_variant *v, void *buffer, size_t chunk)
+{
+	size_t at;
+	u64 start;
+
+	start = ktime_get_ns();
+	for (at = 0; at < pool.size; at += chunk) {
+		v->zero(buffer + at, chunk);
+		if (v->fence)
+			v->fence();
+	}
+	start = ktime_get_ns() - start;
+	memset(buffer, 0xa5, pool.size);
+	cond_resched();
+	return start;
+}
+
+/* The best of some rounds: what disturbs a measurement only ever makes it slower. */
+static void __init measure(const struct cpg_facts *facts, size_t chunk, unsigned int *rate)
+{
+	u64 best[CPG_VARIANTS_MAX] = { 0 }, ns;
+	unsigned int round, i, buffer = 0;
+	const struct cpg_variant *v;
+
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < CPG_VARIANTS_MAX && (v = cpg_variant_at(i)); i++) {
+			if (!cpg_variant_usable(v, facts) || best[i] > TOO_LONG_NS)
+				continue;
+			ns = time_one(v, page_address(pool.page[buffer++ % pool.n]), chunk);
+			if (!best[i] || ns < best[i])
+				best[i] = max(ns, 1ull);
+		}
+	}
+	for (i = 0; i < CPG_VARIANTS_MAX; i++)
+		rate[i] = best[i] ? clamp_t(u64, div64_u64(pool.size * 1000, best[i]), 1, UINT_MAX) : 0;
+}
+
+void __init clearpages_calibrate(const struct cpg_facts *facts, struct clearpages_rates *rates)
+{
+	const struct cpg_variant *v;
+	unsigned int i;
+
+	*rates = (struct clearpages_rates){ 0 };
+	if (!get_pool()) {
+		pr_warn("no memory to measure variants in: the choice is by the processor's name\n");
+		return;
+	}
+	for (i = 0; i < pool.n; i++)
+		memset(page_address(pool.page[i]), 0xa5, pool.size);
+	measure(facts, min(CPG_SMALL, pool.size), rates->small);
+	measure(facts, pool.size, rates->large);
+
+	for (i = 0; i < CPG_VARIANTS_MAX && (v = cpg_variant_at(i)); i++) {
+		if (rates->large[i])
+			pr_info("%-7s %6u MB/s at 64 KiB, %6u MB/s at %zu KiB (%s)\n", v->name,
+				rates->small[i], rates->large[i], pool.size >> 10, v->what);
+		else
+			pr_info("%-7s not run: this processor lacks %s\n", v->name,
+				cpg_feature_name(v->features & ~facts->features));
+	}
+	put_pool();
+}
+
+/* ---- the choice -------------------------------------------------------------------- */
+
+/*
+ * Half as fast again. Zeros that went past the cache have to be fetched by who
+ * reads them: on Milan a 2 MB page takes 94 us less to zero by streaming than by
+ * rep stosb, and 70 us more to be read through afterwards. Where the gain is
+ * small a program that uses its memory at once would lose.
+ */
+static bool __init clearly_faster(unsigned int a, unsigned int b)
+{
+	return a && b && (u64)a * 2 >= (u64)b * 3;
+}
+
+static unsigned int __init fastest(const struct cpg_facts *facts, const unsigned int *rate,
+				   enum cpg_kind kind)
+{
+	const struct cpg_variant *v;
+	unsigned int i, best = CPG_VARIANTS_MAX;
+
+	for (i = 0; i < CPG_VARIANTS_MAX && (v = cpg_variant_at(i)); i++)
+		if (v->kind == kind && cpg_variant_usable(v, facts) &&
+		    (best == CPG_VARIANTS_MAX || rate[i] > rate[best]))
+			best = i;
+	return best;
+}
+
+void __init clearpages_choose(const struct cpg_facts *facts, const struct clearpages_rates *rates,
+			      struct cpg_policy *policy)
+{
+	const char *why = "by the processor's name";
+	unsigned int cached = clearpages_variant_index(cpg_variant_cached(facts));
+	unsigned int c = fastest(facts, rates->large, CPG_CACHED);
+	unsigned int s = fastest(facts, rates->large, CPG_STREAMING);
+	char text[CPG_POLICY_TEXT];
+
+	cpg_policy_named("auto", strlen("auto"), facts, policy);
+	if (rates->large[cached]) {
+		/* What the kernel would take, unless another is clearly better. */
+		if (!clearly_faster(rates->large[c], rates->large[cached]))
+			c = cached;
+		cpg_policy_named("ranges", strlen("ranges"), facts, policy);
+		policy->far = policy->near = cpg_variant_at(c);
+		why = "no streaming variant is clearly faster than the best cached one";
+		if (clearly_faster(rates->large[s], rates->large[c])) {
+			policy->far = cpg_variant_at(s);
+			policy->order = CPG_FORWARD;
+			policy->window = 16 << 10;
+			policy->far_min = clearly_faster(rates->small[s], rates->small[c]) ?
+					  CPG_SMALL : CPG_LARGE;
+			why = "streaming is clearly faster here";
+		}
+		policy->batch = 0;	/* the budget's */
+	}
+	cpg_policy_format(policy, text, sizeof(text));
+	pr_info("auto is %s: %s\n", text, why);
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# make check-qemu		the module in every kernel of tests/qemu/kernels.tsv, as root
+# make check-qemu-short		what CI runs: 6.1 and the newest kernel, one signature each
+# K="6.12 7.3" some kernels; JOBS=2 kernels at a time; STRESS= seconds of each stress; RELOADS= times of loading;
+# SELFTEST=1 all of core's cases in the module as well, which takes minutes a kernel.
+.PHONY: check-qemu check-qemu-short
+
+QEMU_GUEST_CFLAGS := -std=gnu11 -O2 -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wvla -Wundef -Wpointer-arith -Wcast-align -D_GNU_SOURCE
+CC ?= cc
+QEMU_ENV = STRESS='$(STRESS)' RELOADS='$(RELOADS)' JOBS='$(or $(JOBS),1)' SELFTEST='$(SELFTEST)'
+
+$(B)/qemu/guest: $(sort $(wildcard tests/qemu/guest/*.c tests/qemu/guest/*.h))
+	@mkdir -p $(@D)
+	$(CC) $(QEMU_GUEST_CFLAGS) -static -o $@ $(filter %.c,$^)
+
+$(B)/qemu/insns.so: tests/qemu/insns/insns.c
+	@mkdir -p $(@D)
+	$(CC) $(QEMU_GUEST_CFLAGS) -fPIC -shared -fvisibility=hidden -o $@ $<
+
+check-qemu: STRESS ?= 15
+check-qemu: RELOADS ?= 100
+check-qemu: $(B)/qemu/guest $(B)/qemu/insns.so
+	$(QEMU_ENV) sh tests/qemu/check.sh full $(K)
+
+check-qemu-short: STRESS ?= 5
+check-qemu-short: RELOADS ?= 10
+check-qemu-short: $(B)/qemu/guest $(B)/qemu/insns.so
+	$(QEMU_ENV) sh tests/qemu/check.sh short $(K)

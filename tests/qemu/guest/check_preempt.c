@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Preemption models: booted with, and switched while pages are zeroed. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "module.h"
+
+#define MODEL_FILE "/sys/kernel/debug/sched/preempt"
+#define MODELS 4
+
+static const char *const models[MODELS] = { "none", "voluntary", "full", "lazy" };
+
+/* "none voluntary (full) lazy": all that this kernel has, the one in force in brackets. */
+static bool has_model(const char *model, bool *in_force)
+{
+	char text[128], *save = NULL, *w;
+	bool now;
+
+	if (!read_text(MODEL_FILE, text, sizeof(text)))
+		skip("this kernel cannot change its preemption model");
+	for (w = strtok_r(text, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		now = w[0] == '(';
+		w += now;
+		w[strcspn(w, ")")] = 0;
+		if (strcmp(w, model))
+			continue;
+		*in_force = now;
+		return true;
+	}
+	return false;
+}
+
+static bool switch_to(const char *model)
+{
+	bool now = false;
+	int err;
+
+	if (!has_model(model, &now))
+		return false;
+	err = write_text(MODEL_FILE, model);
+	if (err)
+		fail("switching to preempt=%s: %s", model, strerror(err));
+	if (!has_model(model, &now) || !now)
+		fail("switched to preempt=%s, and it is not in force", model);
+	return true;
+}
+
+static const char *model_in_force(void)
+{
+	bool now = false;
+	size_t i;
+
+	for (i = 0; i < MODELS; i++)
+		if (has_model(models[i], &now) && now)
+			return models[i];
+	fail(MODEL_FILE " names no model in force");
+}
+
+/*
+ * A budget of 1 us is less than 2 MiB take: where the kernel can't preempt,
+ * the module has to breathe; where it can, only if the policy says so.
+ */
+static void model_breathes(const char *model)
+{
+	bool preemptible = !strcmp(model, "full") || !strcmp(model, "lazy");
+	struct counters before, after, did;
+
+	set_policy("oneshot");
+	read_counters(&before);
+	check_kind(&hugetlb_2m, 16, model);
+	read_counters(&after);
+	did = counted(&before, &after);
+	if (preemptible ? did.breaths : !did.breaths)
+		fail("preempt=%s, budget 1 us: %llu breaths in 16 pages of 2 MiB", model,
+		     (unsigned long long)did.breaths);
+}
+
+/* In a process of its own, so that the model is put back even after a failure. */
+static void keep_model(void (*run)(void))
+{
+	const char *was = model_in_force();
+	pid_t pid;
+	int status;
+
+	if (!is_loaded())
+		load("");
+	need_pool(&hugetlb_2m, 16);
+	pid = fork();
+	if (!pid) {
+		run();
+		_exit(0);
+	}
+	status = wait_for(pid, "the process that changes models");
+	switch_to(was);
+	if (status)
+		_exit(status);
+}
+
+static void each_model(void)
+{
+	char text[128];
+	size_t i;
+
+	/* For kernel.sh, which boots with each of them. */
+	if (read_text(MODEL_FILE, text, sizeof(text)))
+		say("guest: models: %s", text);
+	if (write_text("/sys/module/" MODULE "/parameters/budget_us", "1"))
+		reload("budget_us=1");
+	for (i = 0; i < MODELS; i++)
+		if (switch_to(models[i]))
+			model_breathes(models[i]);
+	reload("");
+}
+
+void check_preempt(void)
+{
+	keep_model(each_model);
+}
+
+/* The model changes all the time while pages are zeroed. */
+static void changing_models(void)
+{
+	pid_t pid = fork();
+	size_t i;
+
+	if (!pid) {
+		for (i = 0;; i++) {
+			switch_to(models[i % MODELS]);
+			sleep_ms(20);
+		}
+	}
+	for (i = 0; i < 6; i++) {
+		set_policy(i % 2 ? "ranges,batch=64K" : "auto");
+		check_kind(&hugetlb_2m, 16, "while models change");
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+void check_preempt_switch(void)
+{
+	keep_model(changing_models);
+}
+
+/* The model that the command line asked for is in force, and pages are zeroed. */
+void check_booted_model(void)
+{
+	char word[32];
+	size_t i;
+
+	for (i = 0; i < MODELS; i++) {
+		snprintf(word, sizeof(word), "preempt=%s", models[i]);
+		if (booted_with(word))
+			break;
+	}
+	if (i == MODELS)
+		skip("booted without preempt=");
+	if (strcmp(model_in_force(), models[i]))
+		skip("this kernel has no preempt=%s: it took %s", models[i], model_in_force());
+	if (!is_loaded())
+		load("");
+	need_pool(&hugetlb_2m, 16);
+	check_kind(&hugetlb_2m, 16, models[i]);
+}

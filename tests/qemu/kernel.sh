@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# All boots of one kernel:
+#
+#	kernel.sh full|short KERNEL RELOADS
+#
+# Fetches it, builds the modules, boots each plan (guest/main.c). The results are
+# in build/qemu/results/KERNEL/BOOT/checks, as boot.sh writes them; what can't be
+# fetched is a skip of the check `fetch` in the boot `prepare`, what can't be built a
+# failure of `build`. Exit status 0 whatever they say: check.sh reads them.
+#
+#	whole		the kernel as it comes: init_on_alloc=1, its own preemption model
+#	bare		init_on_alloc=0 and preempt=full: dirt would show; planted bugs, CLZERO
+#	none, voluntary, lazy	those that the kernel has beside these two (full form)
+#	erms		a processor with ERMS, for which rep stosb is the default (full form)
+#	self-test	all of core's cases in the module (SELFTEST=1 only: minutes)
+#	insns		counts the kernel's instructions in a fault
+set -u
+unset CDPATH
+here=$(cd "$(dirname "$0")" && pwd -P) || exit 1
+dir=${QEMU_DIR:-$here/../../build/qemu}
+form=$1 kernel=$2 reloads=$3
+results=$dir/results/$kernel
+rm -rf "$results"
+mkdir -p "$results/prepare" && results=$(cd "$results" && pwd -P) || exit 1
+dir=$(cd "$dir" && pwd -P)
+prepared=$results/prepare/checks
+
+ms() {
+	date +%s%3N
+}
+
+prepare() { # check, words
+	check=$1
+	shift
+	start=$(ms)
+	if "$@" >"$results/prepare/$check.log" 2>&1; then
+		echo "ok $check $(($(ms) - start))" >>"$prepared"
+	elif grep -q "^SKIP $kernel: " "$results/prepare/$check.log"; then
+		sed -n "s/^SKIP $kernel: /skip $check 0 /p" "$results/prepare/$check.log" >>"$prepared"
+		return 1
+	else
+		echo "not ok $check 0 $(tail -n 1 "$results/prepare/$check.log"); see $results/prepare/$check.log" >>"$prepared"
+		return 1
+	fi
+}
+
+boot() { # name, plan, words
+	name=$1
+	shift
+	echo "$kernel $name" >&2
+	"$here/boot.sh" "$results/$name" "$dir/kernels/$kernel/vmlinuz" "$results/initrd" "$@"
+}
+
+# Which models the kernel has, as the check `preempt` found them.
+models() {
+	tr -d '\r' <"$results/whole/console" | sed -n 's/^guest: models: //p' | head -n 1
+}
+
+boot_models() {
+	for model in $(models); do
+		case $model in
+		full | \(*) ;; # that of bare, that of whole
+		*) boot "$model" model "preempt=$model" guest.stress=5 ;;
+		esac
+	done
+}
+
+count_insns() {
+	mkdir -p "$results/insns"
+	BOOT_CPUS=1 BOOT_QEMU="-icount shift=0,sleep=off -plugin $dir/insns.so,out=$results/insns.out" \
+		boot insns insns
+	"$here/insns.sh" "$results/insns.out" >>"$results/insns/checks"
+}
+
+prepare fetch "$here/fetch.sh" "$kernel" || exit 0
+prepare build "$here/modules.sh" "$kernel" "$results/modules" || exit 0
+"$here/initrd.sh" "$results/initrd" "$dir/guest" "$results"/modules/*.ko || exit 1
+
+boot whole whole init_on_alloc=1 "guest.stress=${STRESS:-8}" "guest.pressure=${STRESS:-8}" \
+	"guest.reloads=$reloads"
+boot bare bare init_on_alloc=0 preempt=full "guest.stress=${STRESS:-8}"
+if [ "$form" = full ]; then
+	boot_models
+	BOOT_CPU=max boot erms erms
+fi
+count_insns
+if [ -n "${SELFTEST-}" ]; then
+	boot self-test self-test
+fi
+exit 0
