@@ -146,6 +146,77 @@ struct clearpages_parallel_opts {
 int clearpages_zero_parallel(void *addr, size_t len, const struct clearpages_policy *policy,
 			     const struct clearpages_parallel_opts *opts);
 
+/* ---- making mappings resident ------------------------------------------------ */
+
+/* What to do about transparent huge pages. Pages of hugetlb are huge whatever is said here. */
+enum clearpages_huge {
+	CLEARPAGES_HUGE_AS_IS,	/* nothing: as the mapping and the system have it */
+	CLEARPAGES_HUGE_OFF,	/* none: MADV_NOHUGEPAGE */
+	/* MADV_HUGEPAGE, and MADV_COLLAPSE where small pages came all the same. */
+	CLEARPAGES_HUGE_PREFER,
+	/* The same; an error if one huge page is missing. The range has to be whole ones. */
+	CLEARPAGES_HUGE_REQUIRED,
+};
+
+/*
+ * threads, progress, progress_arg: as in struct clearpages_parallel_opts; done
+ *	and total are bytes that are resident.
+ * huge: enum clearpages_huge. The advice stays with the mapping.
+ * run: NULL, or threads of the caller's to be used in place of new ones: it has
+ *	to call work(work_arg) in up to `threads` threads, its own perhaps among
+ *	them, and to return when all these calls have returned. Each of them
+ *	works until nothing is left; what remains after run() is done by the
+ *	thread that called clearpages_populate(). New pages come from where the
+ *	memory policies of those threads say.
+ * why: NULL, or room of why_size bytes for one line: on failure what is in the
+ *	way, on success with CLEARPAGES_HUGE_PREFER what came in small pages and
+ *	for what reason, else "".
+ * huge_bytes: filled in, also after most failures: the bytes of the range that
+ *	are mapped in huge pages now, of hugetlb or of the size that
+ *	/sys/kernel/mm/transparent_hugepage/hpage_pmd_size says.
+ */
+struct clearpages_populate_opts {
+	size_t size; /* sizeof(struct clearpages_populate_opts), set by the caller */
+	unsigned int threads;
+	unsigned int huge;
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+	void (*run)(void *run_arg, void (*work)(void *work_arg), void *work_arg,
+		    unsigned int threads);
+	void *run_arg;
+	char *why;
+	size_t why_size;
+	uint64_t huge_bytes;
+};
+
+/*
+ * Make [addr, addr + len) resident and writable without a further fault, by
+ * several threads: mappings of any page size, private or shared, several of
+ * them side by side. What is there already stays; contents are preserved,
+ * whatever other threads do with them meanwhile. New pages come from the nodes
+ * that the memory policy of the mapping (or of the calling thread, if it has none)
+ * says, filled by threads on those nodes; without a policy, from the node of
+ * the calling thread. len 0: nothing to do.
+ *
+ * It looks before it begins: at the pool of huge pages and the hugetlb limits
+ * of the cgroups, less what the mappings have reserved and what is resident;
+ * and where that look was too early, a page that cannot be had is an error
+ * here, not a SIGBUS. Pages that were made resident before an error stay.
+ * Needs /proc. Not async-signal-safe, not a cancellation point. opts NULL: all defaults.
+ *
+ * -EINVAL: addr or len is no whole number of pages of the mappings there;
+ *	opts->size or opts->huge is none that we know; memory of a device that
+ *	cannot be populated.
+ * -EFAULT: not mapped, in part or as a whole, or beyond the end of the file.
+ * -EACCES: not writable.
+ * -ENOMEM: no memory, too few huge pages, or a limit; not all huge
+ *	(CLEARPAGES_HUGE_REQUIRED).
+ * -EOPNOTSUPP: CLEARPAGES_HUGE_REQUIRED where there can be no huge pages.
+ * -EHWPOISON: a page of the range has a memory error.
+ * -ECANCELED: progress said so.
+ */
+int clearpages_populate(void *addr, size_t len, struct clearpages_populate_opts *opts);
+
 /* ---- sizes ------------------------------------------------------------------- */
 
 /*

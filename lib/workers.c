@@ -203,6 +203,14 @@ static unsigned int next_home(struct team *t)
 	return best;
 }
 
+/* A thread that is not ours: at home where it happens to run. */
+static void guest_main(void *arg)
+{
+	struct team *t = arg;
+
+	work(t, t->queues > 1 ? nodes_here(t->nodes) : 0);
+}
+
 static void *member_main(void *arg)
 {
 	struct member *m = arg;
@@ -284,7 +292,9 @@ int workers_run_on(const struct workers_job *job, const struct nodes *nodes)
 
 	/* pthread_join() is a cancellation point, and the team is on this stack. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	if (most > 1)
+	if (job->run)
+		job->run(job->run_arg, guest_main, &t, most);
+	else if (most > 1)
 		member = calloc(most - 1, sizeof(*member));
 	if (member)
 		count = start(&t, member, most - 1);
@@ -296,6 +306,20 @@ int workers_run_on(const struct workers_job *job, const struct nodes *nodes)
 	err = t.stop;
 	team_end(&t);
 	return err;
+}
+
+/* Parts that are not there yet: where will they be? */
+static void ask_homes(const struct workers_job *job, struct nodes *nodes, char **first,
+		      size_t parts)
+{
+	size_t i;
+
+	for (i = 0; i < parts; i++) {
+		if (nodes->home[i] == NODES_ANYWHERE)
+			nodes->home[i] = job->home(job->arg, first[i]);
+		if (nodes->home[i] >= (int)nodes->count)
+			nodes->home[i] = NODES_ANYWHERE;
+	}
 }
 
 int workers_run(const struct workers_job *job)
@@ -313,6 +337,8 @@ int workers_run(const struct workers_job *job)
 		first[i] = part_begin(&t, i);
 	if (first)
 		nodes_find(&nodes, first, t.parts);
+	if (job->home && nodes.count > 1)
+		ask_homes(job, &nodes, first, t.parts);
 	free(first);
 	team_end(&t);
 	err = workers_run_on(job, &nodes);

@@ -26,6 +26,10 @@ unsigned int workers_cpus(const char *root);
  * part() returns 0, or a negative errno that stops everything and is returned.
  * done (or NULL) is called after each part, by one thread at a time, and
  * stops everything with -ECANCELED if it returns non-zero.
+ * home (or NULL) says on which node the pages of a part that is not there yet
+ * will be, or NODES_ANYWHERE. run (or NULL): threads of somebody else's; it calls
+ * work(work_arg) in up to `threads` of them and returns when all those calls
+ * have; what they leave is done by the caller.
  */
 struct workers_job {
 	char *addr;
@@ -36,6 +40,10 @@ struct workers_job {
 	void *arg;
 	int (*done)(void *arg, uint64_t done, uint64_t total);
 	void *done_arg;
+	int (*home)(void *arg, const char *addr);
+	void (*run)(void *run_arg, void (*work)(void *work_arg), void *work_arg,
+		    unsigned int threads);
+	void *run_arg;
 };
 
 int workers_run(const struct workers_job *job);
