@@ -93,7 +93,7 @@ static int check_range(struct populate *p, const void *addr, size_t len)
  * page to be had the answer is -EFAULT and not SIGBUS. A thread that waits for
  * that very word may wake up once, which futex(2) tells it to expect.
  */
-static int touch(void *addr)
+int populate_touch(void *addr)
 {
 	static uint32_t nobody_waits_here;
 	const int add_0 = FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_LT, 0);
@@ -200,9 +200,11 @@ static int fill_run(struct populate *p, const struct mapping *first, const struc
 	struct workers_job job = {
 		.addr = (char *)first->from, .len = len, .step = step_of(len, page, threads),
 		.threads = threads, .part = fill_part, .arg = p, .done = filled, .done_arg = p,
+	};
+	const struct workers_with with = {
 		.home = home, .run = p->o.run, .run_arg = p->o.run_arg,
 	};
-	int err = workers_run(&job);
+	int err = workers_run_with(&job, &with);
 
 	p->before += len;
 	return err;
@@ -315,7 +317,7 @@ int populate_with(const struct populate_system *sys, void *addr, size_t len,
 API int clearpages_populate(void *addr, size_t len, struct clearpages_populate_opts *opts)
 {
 	static const struct populate_system kernel = {
-		.root = "", .madvise = madvise, .touch = touch,
+		.root = "", .madvise = madvise, .touch = populate_touch,
 	};
 
 	return populate_with(&kernel, addr, len, opts);

@@ -16,6 +16,9 @@ struct populate_system {
 int populate_with(const struct populate_system *sys, void *addr, size_t len,
 		  struct clearpages_populate_opts *opts);
 
+/* The touch that the library has. */
+int populate_touch(void *addr);
+
 /* ---- between populate*.c ------------------------------------------------------ */
 
 struct populate {

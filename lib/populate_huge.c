@@ -101,13 +101,14 @@ static int collapsed(void *arg, uint64_t done, uint64_t total)
 
 static int collapse(struct populate *p)
 {
+	const struct workers_with with = { .run = p->o.run, .run_arg = p->o.run_arg };
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < p->maps.count && !err; i++) {
 		struct workers_job job = {
 			.step = 8 * p->pmd, .part = collapse_part, .arg = p, .done = collapsed,
-			.done_arg = p, .run = p->o.run, .run_arg = p->o.run_arg,
+			.done_arg = p,
 		};
 		uintptr_t from;
 
@@ -117,7 +118,7 @@ static int collapse(struct populate *p)
 		job.addr = (char *)from;
 		job.threads = populate_threads(p, job.len / p->pmd);
 		if (job.len)
-			err = workers_run(&job);
+			err = workers_run_with(&job, &with);
 	}
 	return err;
 }
