@@ -62,9 +62,10 @@ $(B)/libclearpages.a: $(CORE_O) $(LIB_O)
 	rm -f $@
 	$(AR) rcs $@ $^
 
+# nodelete: a signal handler of the pager can outlive dlclose() in another's chain.
 SONAME := libclearpages.so.0
 $(B)/libclearpages.so: $(CORE_O) $(LIB_O) lib/libclearpages.map
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-z,nodelete \
 		-Wl,--version-script=lib/libclearpages.map -o $@ $(CORE_O) $(LIB_O) $(LIB_LIBS)
 	ln -sf libclearpages.so $(B)/$(SONAME)
 
