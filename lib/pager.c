@@ -32,20 +32,22 @@ void pager_wake(struct clearpages_pool *p, uintptr_t addr, size_t len)
  */
 static int map_uffd(struct clearpages_pool *p, size_t first, size_t count, unsigned int patience)
 {
-	size_t at = 0, len = count * p->page;
+	size_t at = 0, len = count * p->page, step = len;
 	uintptr_t base = (uintptr_t)page_addr(p, first);
 
 	while (at < len) {
-		struct uffdio_continue c = { .range = { base + at, len - at } };
+		struct uffdio_continue c = { .range = { base + at, step < len - at ? step : len - at } };
 		int err = pager_ioctl(p->pager->uffd, UFFDIO_CONTINUE, &c) ? errno : 0;
 
+		if (!err || c.mapped > 0)
+			at += err ? (size_t)c.mapped : c.range.len;
 		if (!err)
-			return 0;
-		if (c.mapped > 0)
-			at += (size_t)c.mapped;
+			continue;
 		if (err == EEXIST) {
 			pager_wake(p, base + at, p->page);
 			at += p->page;
+		} else if (err == ENOENT && step > p->page) {
+			step = p->page; /* pager_refuse() leaves several mappings where one was */
 		} else if (err != EAGAIN || (c.mapped <= 0 && !patience--)) {
 			return -err;
 		} else if (c.mapped <= 0) {
@@ -178,20 +180,26 @@ static bool in_use(struct clearpages_pool *p, size_t i)
  * A thread that waits in the kernel can be sent on only to where there is either
  * a page or no permission. Under the lock: the page must not be handed out
  * between the look and the deed. If that fails too, the thread waits for ever.
+ *
+ * The first time it is only told to look again: the message may be an old one,
+ * of a fault that another thread has answered, on a page that has been put
+ * since. The second one of the same thread with no get or put in between is not.
  */
-void pager_refuse(struct clearpages_pool *p, uintptr_t addr)
+void pager_refuse(struct clearpages_pool *p, struct knock *last, uintptr_t addr, uint32_t tid)
 {
 	uintptr_t page = addr & ~(uintptr_t)(p->page - 1);
-	bool inside = addr - (uintptr_t)p->base < p->bytes;
-	bool refused = true;
+	bool inside = addr - (uintptr_t)p->base < p->bytes, again, failed = false;
+	struct knock *k = &last[tid % KNOCKS];
 
 	pthread_mutex_lock(&p->lock);
-	if (!inside || !in_use(p, page_index(p, addr))) {
+	again = k->page == page && k->tid == tid && k->generation == p->generation;
+	*k = (struct knock){ page, tid, p->generation };
+	if (again && (!inside || !in_use(p, page_index(p, addr)))) {
 		p->refused |= inside;
-		refused = !mprotect((void *)page, p->page, PROT_NONE);
+		failed = mprotect((void *)page, p->page, PROT_NONE);
 	}
 	pthread_mutex_unlock(&p->lock);
-	if (refused)
+	if (!failed)
 		pager_wake(p, page, p->page);
 }
 

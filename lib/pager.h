@@ -18,12 +18,21 @@
 /* Runs of pages that are to be cleared before somebody gets there: page << 32 | end. */
 #define STREAMS 8
 
+/* A touch that was refused, and by whom: each thread that refuses has some. */
+#define KNOCKS 8
+
+struct knock {
+	uintptr_t page;
+	uint32_t tid, generation;
+};
+
 /* A thread of the pager, and the one that looks after it: pager_crew.c. */
 struct member {
 	struct clearpages_pool *pool;
 	unsigned int number;		/* the owner of pages that it claims, from 1 */
 	void (*work)(struct member *m);
 	bool reads;			/* it ends when its pager's bell is moved */
+	struct knock last[KNOCKS];
 	atomic_bool dead;		/* it has ended, and was not told to */
 	pthread_t guard, thread;
 };
@@ -86,10 +95,11 @@ int pager_unmap(struct clearpages_pool *p, size_t first, size_t count);
 void pager_wake(struct clearpages_pool *p, uintptr_t addr, size_t len);
 
 /*
- * A touch that nobody may answer (a free page, a moved mapping): the next one gets
- * SIGSEGV. pager_reopen(): the page is handed out again; under the lock.
+ * Thread tid touched what is not in use (a free page, a moved mapping): if it
+ * insists it gets SIGSEGV. pager_reopen(): the page is handed out again; under the
+ * lock.
  */
-void pager_refuse(struct clearpages_pool *p, uintptr_t addr);
+void pager_refuse(struct clearpages_pool *p, struct knock *last, uintptr_t addr, uint32_t tid);
 void pager_reopen(struct clearpages_pool *p, size_t first, size_t count);
 
 /* ---- clearing ahead: pager_ahead.c ----------------------------------------------- */

@@ -83,7 +83,7 @@ static int agree(int fd, bool signals, const struct why *why)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	uint64_t features = UFFD_FEATURE_MINOR_HUGETLBFS | UFFD_FEATURE_EVENT_REMAP |
-			    (signals ? UFFD_FEATURE_SIGBUS : 0);
+			    (signals ? UFFD_FEATURE_SIGBUS : UFFD_FEATURE_THREAD_ID);
 
 	api.features = features | UFFD_FEATURE_EXACT_ADDRESS;
 	if (!pager_ioctl(fd, UFFDIO_API, &api))

@@ -10,7 +10,7 @@
 #define MESSAGES 64
 
 /* A fault is answered, or refused; a page that another thread has in hand wakes who waits. */
-static void answer(struct member *m, uintptr_t addr)
+static void answer(struct member *m, uintptr_t addr, uint32_t tid)
 {
 	struct clearpages_pool *p = m->pool;
 	size_t i = page_index(p, addr);
@@ -24,7 +24,7 @@ static void answer(struct member *m, uintptr_t addr)
 		ahead_hint(p, i);
 	}
 	if (err && err != -EAGAIN)
-		pager_refuse(p, addr);
+		pager_refuse(p, m->last, addr, tid);
 }
 
 /* True: it was the bell that tells this thread to end. */
@@ -54,7 +54,8 @@ void thread_read(struct member *m)
 		for (k = 0; k < got / (ssize_t)sizeof(msg[0]); k++) {
 			stop |= is_bell(m, &msg[k]);
 			if (msg[k].event == UFFD_EVENT_PAGEFAULT)
-				answer(m, (uintptr_t)msg[k].arg.pagefault.address);
+				answer(m, (uintptr_t)msg[k].arg.pagefault.address,
+				       msg[k].arg.pagefault.feat.ptid);
 		}
 		if (got > 0 || (g->signals ? false : ahead_one(m->pool, m->number)))
 			continue;

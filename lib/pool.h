@@ -85,6 +85,7 @@ struct clearpages_pool {
 	pthread_mutex_t lock;
 	_Atomic(unsigned char) *extent;	/* enum extent of each page; written under the lock */
 	unsigned char *price;		/* of each page, for find() */
+	uint32_t generation;		/* ranges handed out and taken back so far */
 	bool refused;			/* free pages may be protected: see pager_refuse() */
 
 	struct bell freed;		/* rung when a page becomes free or clean */

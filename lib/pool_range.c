@@ -93,6 +93,7 @@ static bool take(struct clearpages_pool *p, const struct range *r, size_t *hits)
 	}
 	for (i = r->first; i < end; i++)
 		p->extent[i] = i == r->first ? EXTENT_FIRST : EXTENT_REST;
+	p->generation++;
 	return true;
 }
 
@@ -132,6 +133,7 @@ bool range_end(struct clearpages_pool *p, const struct range *r)
 
 	pthread_mutex_lock(&p->lock);
 	whole = is_range(p, r);
+	p->generation += whole;
 	for (i = r->first; i < r->first + r->count && whole; i++)
 		p->extent[i] = EXTENT_NONE;
 	pthread_mutex_unlock(&p->lock);
