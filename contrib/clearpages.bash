@@ -18,7 +18,7 @@ _clearpages_value() {
 	-k | --chunk | --unit) _clearpages_list '4K 64K 2M 32M 1G' ;;
 	-f | --function | --path)
 		if [[ $kind == fault ]]; then
-			_clearpages_list 'demand populate madvise'
+			_clearpages_list 'demand populate madvise touch-threads populate-parallel'
 		else
 			_clearpages_list "$_clearpages_variants"
 		fi
@@ -40,7 +40,15 @@ _clearpages() {
 	COMPREPLY=()
 	_clearpages_value && return
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'bench list --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W 'bench list populate --help --version' -- "$cur"))
+	elif [[ $command == populate ]]; then
+		if [[ $cur == -* ]]; then
+			COMPREPLY=($(compgen -W '--clear --policy --threads --node --dry-run --json
+				--help' -- "$cur"))
+		else
+			COMPREPLY=($(compgen -f -- "$cur"))
+			compopt -o filenames 2>/dev/null
+		fi
 	elif [[ $command == list ]]; then
 		COMPREPLY=($(compgen -W 'machine variants policies --sysroot --json --help' -- "$cur"))
 	elif [[ $kind == fault ]]; then

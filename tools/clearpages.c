@@ -21,6 +21,7 @@ static const struct command {
 } commands[] = {
 	{ "bench", cmd_bench, "measure how fast this machine makes huge pages ready" },
 	{ "list", cmd_list, "show what this machine has: processor, caches, variants, policies" },
+	{ "populate", cmd_populate, "make files that are memory resident, and zero them if asked" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
