@@ -5,6 +5,7 @@
 
 #include <clearpages.h>
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@
 #define BENCH_FAULT (1u << 1)
 #define BENCH_CLEAR (1u << 2)
 
-enum path { PATH_DEMAND, PATH_POPULATE, PATH_MADVISE, PATHS };
+enum path { PATH_DEMAND, PATH_POPULATE, PATH_MADVISE, PATH_TOUCH_THREADS, PATH_PARALLEL, PATHS };
 enum touch { TOUCH_FIRST, TOUCH_MIDDLE, TOUCH_LAST, TOUCH_RANDOM, TOUCH_NONE };
 
 extern const char *const path_names[];	/* PATHS of them, then NULL */
@@ -126,8 +127,12 @@ struct fault_trial {
 	struct region *regions;
 	enum path path;
 	uint64_t mthp_before;
+	atomic_uint checked;	/* members that are through with fault_check() */
 };
 
 void fault_trial(struct fault_trial *f, struct trial *t);
+
+/* clearpages_populate() with the library's threads, on the cpus of the run: bench_parallel.c. */
+int bench_parallel(const struct bench *b, char *base, size_t bytes);
 
 #endif

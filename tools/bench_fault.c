@@ -39,6 +39,11 @@ static uint64_t *touched(const struct fault_trial *f, char *base, unsigned int m
 				    bench_touch(b, member * (share(f) / page) + i, page));
 }
 
+static bool touches(const struct fault_trial *f)
+{
+	return f->path == PATH_DEMAND || f->path == PATH_TOUCH_THREADS;
+}
+
 static bool counts_mthp(const struct fault_trial *f)
 {
 	return f->bench->kind == REGION_THP && f->bench->page != region_pmd_bytes();
@@ -85,6 +90,8 @@ static int fault_work(void *arg, unsigned int member)
 	base = part(f, member);
 	if (f->path == PATH_MADVISE)
 		return populate(base, share(f));
+	if (f->path == PATH_PARALLEL)
+		return member ? TOOL_OK : bench_parallel(b, base, b->size);
 	for (i = 0; i < count; i++)
 		*(volatile uint64_t *)touched(f, base, member, i) = MARK;
 	return TOOL_OK;
@@ -117,6 +124,21 @@ static int check_pages(struct fault_trial *f, unsigned int member)
 }
 
 /*
+ * Trials with a mapping for each member and with one for all take turns: none
+ * may hold pages when the members of the next one map theirs, each in its time.
+ */
+static void unmap_after_last(struct fault_trial *f)
+{
+	unsigned int i;
+
+	if (atomic_fetch_add(&f->checked, 1) + 1 < f->bench->threads)
+		return;
+	for (i = 0; i < f->bench->threads; i++)
+		region_unmap(&f->regions[i]);
+	atomic_store(&f->checked, 0);
+}
+
+/*
  * Every page was touched where it should have been, and is zero but for that.
  * Then the pages are dirtied, so that the kernel gets them back dirty.
  */
@@ -128,7 +150,7 @@ static int fault_check(void *arg, unsigned int member)
 	size_t i, at, count = share(f) / b->page;
 	int err = check_pages(f, member);
 
-	for (i = 0; i < count && f->path == PATH_DEMAND; i++) {
+	for (i = 0; i < count && touches(f); i++) {
 		uint64_t *word = touched(f, base, member, i);
 
 		if (*word != MARK)
@@ -139,6 +161,8 @@ static int fault_check(void *arg, unsigned int member)
 	if (!err && at != share(f))
 		err = fail(TOOL_FAILED, "the kernel gave a page that was not zero at byte %zu", at);
 	region_dirty(base, share(f));
+	if (b->command == BENCH_FAULT)
+		unmap_after_last(f);
 	return err;
 }
 
@@ -178,8 +202,10 @@ static void print_table(const struct bench *b, const struct measure *m)
 	}
 	bench_memory_text(b, text, sizeof(text));
 	printf("%s%s, touch: %s\n", text,
-	       b->threads == 1 ? "" : b->shared ? " on one mapping" : " with a mapping each",
-	       touch_names[b->touch]);
+	       b->threads == 1 ? "" : b->shared ? " on one mapping" :
+	       b->path[PATH_TOUCH_THREADS] || b->path[PATH_PARALLEL] ?
+	       " with a mapping each (touch-threads and populate-parallel: one)" :
+	       " with a mapping each", touch_names[b->touch]);
 	table_print(t);
 	measure_print(m);
 }
@@ -215,6 +241,7 @@ int bench_fault(const struct bench *b)
 {
 	struct region *regions = calloc(b->threads, sizeof(*regions));
 	struct fault_trial trials[PATHS];
+	struct bench one = *b;
 	struct trial list[PATHS];
 	struct measure m = {
 		.trials = list, .rounds = b->rounds, .min_ns = b->min_ns, .seed = b->seed,
@@ -222,13 +249,15 @@ int bench_fault(const struct bench *b)
 	unsigned int i;
 	int err = bench_memory(b, b->size);
 
+	one.shared = true;
 	if (!err && !regions)
 		err = fail(TOOL_FAILED, "out of memory");
 	for (i = 0; i < PATHS; i++) {
 		if (!b->path[i])
 			continue;
 		trials[m.count] = (struct fault_trial){
-			.bench = b, .regions = regions, .path = (enum path)i,
+			.bench = i == PATH_TOUCH_THREADS || i == PATH_PARALLEL ? &one : b,
+			.regions = regions, .path = (enum path)i,
 		};
 		fault_trial(&trials[m.count], &list[m.count]);
 		m.count++;

@@ -9,7 +9,8 @@
 #include "bench_help.h"
 
 const char *const path_names[] = {
-	[PATH_DEMAND] = "demand", [PATH_POPULATE] = "populate", [PATH_MADVISE] = "madvise", NULL,
+	[PATH_DEMAND] = "demand", [PATH_POPULATE] = "populate", [PATH_MADVISE] = "madvise",
+	[PATH_TOUCH_THREADS] = "touch-threads", [PATH_PARALLEL] = "populate-parallel", NULL,
 };
 
 const char *const touch_names[] = {
