@@ -49,6 +49,7 @@ static const struct option options[] = {
 struct job {
 	bool clear, dry_run, json;
 	unsigned int threads;
+	int node;		/* the one of --node, or LIMITS_ANY_NODE */
 	const char *policy_text, *nodes;
 	struct clearpages_policy *policy;
 };
@@ -109,10 +110,7 @@ static int fill(const struct job *j, struct result *r)
 
 	if (err && !*r->why)
 		snprintf(r->why, sizeof(r->why), "%s", strerror(-err));
-	if (err)
-		return TOOL_FAILED;
-	r->filled = r->file.resident < r->file.mapped ? r->file.mapped - r->file.resident : 0;
-	return TOOL_OK;
+	return err ? TOOL_FAILED : TOOL_OK;
 }
 
 /*
@@ -156,6 +154,23 @@ static int clear(const struct job *j, struct result *r)
 	return err ? err : verify(r);
 }
 
+/*
+ * Before it is mapped, for that reserves what is missing, and a reservation
+ * stays with the file. Only what is certainly in the way: the file may have
+ * reservations already.
+ */
+static int foresee(const struct job *j, struct result *r)
+{
+	const struct memfile *f = &r->file;
+	struct limits_fault need = { .page_bytes = f->page, .node = j->node };
+
+	r->filled = f->resident < f->mapped ? f->mapped - f->resident : 0;
+	need.perhaps = r->filled / f->page;
+	if (f->kind == MEMFILE_HUGETLB && limits_check_fault("", &need, r->why, sizeof(r->why)))
+		return TOOL_FAILED;
+	return TOOL_OK;
+}
+
 static int fill_and_clear(const struct job *j, struct result *r)
 {
 	int err = memfile_map(&r->file, r->why, sizeof(r->why));
@@ -172,21 +187,6 @@ static int fill_and_clear(const struct job *j, struct result *r)
 	return err;
 }
 
-/* As far as it can be told: the file may hold reservations of its own. */
-static int foresee(const struct job *j, struct result *r)
-{
-	const struct memfile *f = &r->file;
-	struct limits_fault need = { .page_bytes = f->page, .node = LIMITS_ANY_NODE };
-
-	r->filled = f->resident < f->mapped ? f->mapped - f->resident : 0;
-	need.perhaps = r->filled / f->page;
-	if (f->kind == MEMFILE_HUGETLB &&
-	    limits_check_fault("", &need, r->why, sizeof(r->why)))
-		return TOOL_FAILED;
-	r->word = j->clear ? "to be zeroed" : r->filled ? "to be filled" : "resident already";
-	return TOOL_OK;
-}
-
 static int do_file(const struct job *j, const char *path, struct result *r)
 {
 	double begin = now();
@@ -196,15 +196,19 @@ static int do_file(const struct job *j, const char *path, struct result *r)
 	err = memfile_open(path, j->clear, &r->file, r->why, sizeof(r->why));
 	if (!err && !r->file.bytes) {
 		r->word = "empty: nothing to do";
-	} else if (!err && j->dry_run) {
-		err = foresee(j, r);
 	} else if (!err) {
-		err = fill_and_clear(j, r);
+		err = foresee(j, r);
+		if (!err && j->dry_run)
+			r->word = j->clear ? "to be zeroed" :
+				  r->filled ? "to be filled" : "resident already";
+		else if (!err)
+			err = fill_and_clear(j, r);
 		r->seconds = now() - begin;
 	}
 	progress(NULL);
 	memfile_close(&r->file);
 	if (err) {
+		r->filled = 0; /* or in part */
 		r->word = "failed";
 		fail(err, "%.256s: %s", path, r->why);
 	}
@@ -277,14 +281,18 @@ static int print_json(const struct job *j, const struct result *r, unsigned int 
 
 /* ---- the command line --------------------------------------------------------------------- */
 
-static int place(const char *nodes)
+static int place(const char *nodes, int *only)
 {
 	struct bitmask *mask = numa_available() < 0 ? NULL : numa_parse_nodestring(nodes);
 	const bool some = mask && numa_bitmask_weight(mask);
+	unsigned int node;
 
 	/* New threads inherit both. */
 	if (some && !numa_run_on_node_mask(mask))
 		numa_set_membind(mask);
+	for (node = 0; some && numa_bitmask_weight(mask) == 1 && node < mask->size; node++)
+		if (numa_bitmask_isbitset(mask, node))
+			*only = (int)node;
 	if (mask)
 		numa_bitmask_free(mask);
 	return some ? TOOL_OK : fail(TOOL_USAGE, "--node: \"%.48s\" is not a node of this machine: "
@@ -307,7 +315,7 @@ static int finish_options(struct job *j, int files)
 			return fail(err == -EOPNOTSUPP ? TOOL_UNSUPPORTED : TOOL_USAGE,
 				    "--policy: %s", why);
 	}
-	return j->nodes ? place(j->nodes) : TOOL_OK;
+	return j->nodes ? place(j->nodes, &j->node) : TOOL_OK;
 }
 
 /* TOOL_OK, or an exit code with the error line printed; -1: --help was answered. */
@@ -345,7 +353,7 @@ static int parse(int argc, char **argv, struct job *j)
 
 int cmd_populate(int argc, char **argv)
 {
-	struct job j = { .threads = 0 };
+	struct job j = { .node = LIMITS_ANY_NODE };
 	struct result *results = NULL;
 	int i, count, err = parse(argc, argv, &j), failed = TOOL_OK;
 

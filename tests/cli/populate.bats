@@ -51,7 +51,7 @@ fails() {
 	for size in 1 4095 4097 2097153; do
 		truncate -s $size "$shm/$size"
 		"$CLEARPAGES" populate "$shm/$size"
-		[ "$(blocks "$shm/$size")" -eq $(((size + 4095) / 4096 * 8)) ]
+		[ "$(blocks "$shm/$size")" -eq $((8 * ((size + 4095) / 4096))) ]
 		[ "$(stat -c %s "$shm/$size")" -eq $size ]
 	done
 	: >"$f"
@@ -165,11 +165,12 @@ print(os.pread(fd, 3 << 20, 0) == bytes(3 << 20), flush=True)'
 @test "populate: truncated meanwhile: exit 1, one line, no signal" {
 	truncate -s 512M "$f" || skip "no room in /dev/shm"
 	"$CLEARPAGES" populate "$f" >/dev/null
-	for _ in {1..5}; do
+	# While it fills, while it zeroes, while it looks, or after all of that.
+	for after in 0 0.02 0.05 0.1 0.15 0.2 0.3; do
 		truncate -s 512M "$f"
 		"$CLEARPAGES" populate --clear "$f" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" &
 		pid=$!
-		sleep 0.05
+		sleep $after
 		truncate -s 4096 "$f"
 		code=0
 		wait $pid || code=$?
