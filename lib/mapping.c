@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "mapping.h"
 #include "nodes.h"
@@ -39,25 +40,33 @@ static bool head_line(const char *line, struct mapping *m)
 	*m = (struct mapping){
 		.start = (uintptr_t)start, .end = (uintptr_t)end, .offset = offset,
 		.device = makedev(major, minor), .inode = inode, .writable = access[1] == 'w',
+		.page = (uint64_t)sysconf(_SC_PAGESIZE), /* until another line says it */
 		.shared = access[3] == 's', .reserves = true,
 		.place = { .node = NODES_ANYWHERE }, .file_size = -1, .file_bytes = -1,
 	};
 	return true;
 }
 
+/* "Size:               4096 kB" */
+static uint64_t bytes_of(const char *line, const char *name)
+{
+	const size_t len = strlen(name);
+	unsigned long long kib;
+
+	if (strncmp(line, name, len) || sscanf(line + len, ": %llu", &kib) != 1)
+		return 0;
+	return (uint64_t)kib << 10;
+}
+
 static void field_line(const char *line, struct mapping *m)
 {
-	static const char *const huge[] = { "AnonHugePages:", "ShmemPmdMapped:",
-					    "FilePmdMapped:" };
-	unsigned long long kib;
-	size_t i;
+	const uint64_t page = bytes_of(line, "KernelPageSize");
 
-	if (sscanf(line, "KernelPageSize: %llu", &kib) == 1)
-		m->page = (uint64_t)kib << 10;
-	for (i = 0; i < sizeof(huge) / sizeof(*huge); i++)
-		if (!strncmp(line, huge[i], strlen(huge[i])) &&
-		    sscanf(line + strlen(huge[i]), "%llu", &kib) == 1)
-			m->huge_bytes += (uint64_t)kib << 10;
+	if (page)
+		m->page = page;
+	m->huge_bytes += bytes_of(line, "AnonHugePages") + bytes_of(line, "ShmemPmdMapped") +
+			 bytes_of(line, "FilePmdMapped");
+	m->hugetlb_bytes += bytes_of(line, "Shared_Hugetlb") + bytes_of(line, "Private_Hugetlb");
 	if (!strncmp(line, "VmFlags:", 8)) {
 		m->hugetlb = has_flag(line + 8, "ht");
 		m->reserves = !has_flag(line + 8, "nr");

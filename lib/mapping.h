@@ -22,6 +22,7 @@ struct mapping {
 	uint64_t offset;	/* of start in the file */
 	uint64_t device, inode;	/* as stat() has them; inode 0: private and anonymous */
 	uint64_t huge_bytes;	/* of all of it, in transparent huge pages */
+	uint64_t hugetlb_bytes;	/* of all of it, in pages of hugetlb */
 	bool writable, shared, hugetlb;
 	bool reserves;		/* hugetlb: its pages are promised to it */
 	struct placement place;

@@ -45,6 +45,12 @@ static int hole(struct populate *p, uintptr_t at)
 			    (unsigned long)at, (unsigned long)(at - p->from));
 }
 
+static int midst(struct populate *p, const char *what, uintptr_t at, uint64_t page)
+{
+	return populate_say(p, -EINVAL, "the range %s at %#lx, in the midst of a page of %llu bytes",
+			    what, (unsigned long)at, (unsigned long long)page);
+}
+
 static int check_mappings(struct populate *p)
 {
 	uintptr_t at = p->from;
@@ -58,11 +64,10 @@ static int check_mappings(struct populate *p)
 		if (!m->writable)
 			return populate_say(p, -EACCES, "the mapping at %#lx is not writable",
 					    (unsigned long)m->from);
-		if (!m->page || m->from % m->page || m->to % m->page)
-			return populate_say(p, -EINVAL, "the range %s at %#lx, in the midst of a page "
-					    "of %llu bytes", m->from % m->page ? "begins" : "ends",
-					    (unsigned long)(m->from % m->page ? m->from : m->to),
-					    (unsigned long long)m->page);
+		if (m->from % m->page)
+			return midst(p, "begins", m->from, m->page);
+		if (m->to % m->page)
+			return midst(p, "ends", m->to, m->page);
 	}
 	return at < p->to ? hole(p, at) : 0;
 }

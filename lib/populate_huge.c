@@ -30,14 +30,19 @@ static uint64_t whole(const struct populate *p, const struct mapping *m, uintptr
 	return *from < to ? to - *from : 0;
 }
 
+static int odd(struct populate *p, const char *what, uintptr_t at)
+{
+	return populate_say(p, -EINVAL, "the range %s at %#lx, which is no multiple of a huge page of "
+			    "%llu bytes", what, (unsigned long)at, (unsigned long long)p->pmd);
+}
+
 static int required_whole(struct populate *p, const struct mapping *m)
 {
-	if (m->from % p->pmd || m->to % p->pmd)
-		return populate_say(p, -EINVAL, "the range %s at %#lx, which is no multiple of a huge "
-				    "page of %llu bytes", m->from % p->pmd ? "begins" : "ends",
-				    (unsigned long)(m->from % p->pmd ? m->from : m->to),
-				    (unsigned long long)p->pmd);
-	return 0;
+	if (!p->pmd)
+		return populate_say(p, -EOPNOTSUPP, "this kernel has no transparent huge pages");
+	if (m->from % p->pmd)
+		return odd(p, "begins", m->from);
+	return m->to % p->pmd ? odd(p, "ends", m->to) : 0;
 }
 
 int populate_huge_before(struct populate *p)
@@ -55,9 +60,6 @@ int populate_huge_before(struct populate *p)
 
 		if (m->hugetlb)
 			continue;
-		if (p->o.huge == CLEARPAGES_HUGE_REQUIRED && !p->pmd)
-			return populate_say(p, -EOPNOTSUPP, "this kernel has no transparent huge "
-					    "pages");
 		if (p->o.huge == CLEARPAGES_HUGE_REQUIRED)
 			err = required_whole(p, m);
 		if (!err && p->sys->madvise((void *)m->from, m->to - m->from, advice) &&

@@ -58,11 +58,9 @@ static void count(struct groups *g, const struct mapping *m, bool doubt)
 	absent -= absent < in_file ? absent : in_file;
 	absent /= m->page;
 	/* A reservation is the maker's of a private mapping, not that of a child of fork(). */
-	if (doubt)
-		need->unreserved += absent;
-	else if (m->reserves)
+	if (m->reserves && !doubt)
 		need->reserved += absent;
-	else if (m->shared)
+	else if (m->shared && !doubt)
 		need->perhaps += absent;
 	else
 		need->unreserved += absent;
@@ -71,7 +69,6 @@ static void count(struct groups *g, const struct mapping *m, bool doubt)
 int populate_look(struct populate *p, bool doubt)
 {
 	struct groups g = { .count = 0 };
-	char none[1];
 	unsigned int i;
 	int err = 0;
 
@@ -80,7 +77,7 @@ int populate_look(struct populate *p, bool doubt)
 			count(&g, &p->maps.list[i], doubt);
 	for (i = 0; i < g.count && !err; i++)
 		err = limits_check_fault(p->sys->root, &g.list[i],
-					 p->o.why_size ? p->o.why : none, p->o.why_size);
+					 p->o.why, p->o.why_size);
 	/* The mapping has such pages: what is missing is only their place in /sys. */
 	if (err == -ENOENT)
 		err = populate_say(p, 0, "%s", "");

@@ -31,6 +31,9 @@ uint64_t mapping_resident(const struct mapping *m)
 	uint64_t found = 0;
 	uintptr_t at, next, page;
 
+	/* What smaps said is enough where the range is all of it: 1 TiB takes mincore() 0.3 s. */
+	if (!m->hugetlb_bytes || (m->from == m->start && m->to == m->end))
+		return m->hugetlb_bytes;
 	for (at = m->from; at < m->to; at = next) {
 		const size_t most = sizeof(there) * small;
 

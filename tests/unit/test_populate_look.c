@@ -21,6 +21,8 @@ static const char smaps[] =
 	"7f0000400000-7f0000800000 rw-s 00200000 00:11 77                         /mnt/a b\\012-c\n"
 	"KernelPageSize:     2048 kB\n"
 	"AnonHugePages:         0 kB\n"
+	"Shared_Hugetlb:     2048 kB\n"
+	"Private_Hugetlb:    2048 kB\n"
 	"VmFlags: rd wr sh mr mw me ms nr ht \n"
 	"7f0000800000-7f0040800000 rw-p 00000000 00:11 78                         /anon_hugepage\n"
 	"KernelPageSize:  1048576 kB\n"
@@ -58,7 +60,8 @@ static void test_smaps(void)
 	       l[0].start == 0x7f0000000000 && l[0].page == 4096 && l[0].writable && !l[0].shared &&
 	       !l[0].hugetlb && !l[0].inode && l[0].huge_bytes == 2 * M, "private memory, cut off");
 	tap_ok(l[1].shared && l[1].hugetlb && !l[1].reserves && l[1].page == 2 * M &&
-	       l[1].offset == 2 * M && l[1].inode == 77 && l[1].device == 0x11, "a file, noreserve");
+	       l[1].offset == 2 * M && l[1].inode == 77 && l[1].device == 0x11 &&
+	       l[1].hugetlb_bytes == 4 * M, "a file, noreserve");
 	tap_ok(!l[2].shared && l[2].hugetlb && l[2].reserves && l[2].page == 1024 * M,
 	       "huge pages of 1 GiB, reserved");
 	tap_ok(!l[3].writable && l[3].to == 0x7f0050000800 && l[3].huge_bytes == 4096, "no access");
