@@ -337,7 +337,7 @@ int clearpages_pool_stats(struct clearpages_pool *pool, struct clearpages_pool_s
 /* What to do about transparent huge pages. Pages of hugetlb are huge whatever is said here. */
 enum clearpages_huge {
 	CLEARPAGES_HUGE_AS_IS,	/* nothing: as the mapping and the system have it */
-	CLEARPAGES_HUGE_OFF,	/* none: MADV_NOHUGEPAGE */
+	CLEARPAGES_HUGE_OFF,	/* no new ones: MADV_NOHUGEPAGE */
 	/* MADV_HUGEPAGE, and MADV_COLLAPSE where small pages came all the same. */
 	CLEARPAGES_HUGE_PREFER,
 	/* The same; an error if one huge page is missing. The range has to be whole ones. */

@@ -52,7 +52,7 @@ uint64_t mapping_resident(const struct mapping *m)
 /* Bytes, or -errno: kernels before 6.7 answer -ENOTTY or -EINVAL. */
 static int64_t scan_huge(uintptr_t from, uintptr_t to)
 {
-	struct scan_region found[64];
+	struct scan_region found[64] = { { .start = 0 } }; /* valgrind does not see it written */
 	struct scan_arg arg = {
 		.size = sizeof(arg), .start = from, .end = to, .vec = (uintptr_t)found,
 		.vec_len = sizeof(found) / sizeof(*found), .category_mask = SCAN_HUGE,
