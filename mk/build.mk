@@ -77,6 +77,13 @@ $(B)/libclearpages.pc: lib/libclearpages.pc.in VERSION
 $(B)/clearpages: $(TOOL_O) $(B)/libclearpages.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
+# Small programs for those who read; linked with the library as it is here.
+EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
+
+$(B)/examples/%: examples/%.c $(B)/libclearpages.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -Iinclude -o $@ $^ $(LIB_LIBS)
+
 clean:
 	rm -rf $(B)
 

@@ -36,7 +36,7 @@ LIVE := $(call chosen,$(filter $(B)/tests/live/%,$(LIB_TESTS)) \
 # What has to be built for a list of tests: the programs among them, core's
 # objects for arrows.sh, and all of it for those that run the command.
 needs = $(filter $(B)/%,$(1)) $(if $(filter %.sh,$(1)),$(CORE_O) $(CPG_TEST_O)) \
-	$(if $(filter %.bats tests/live/%,$(1)),all)
+	$(if $(filter %.bats tests/live/%,$(1)),all) $(if $(filter %/examples.sh,$(1)),$(EXAMPLES))
 run = CLEARPAGES='$(abspath $(B)/clearpages)' BUILD='$(abspath $(B))' CC='$(CC)' \
 	sh tests/run.sh $(1)
 
@@ -58,7 +58,7 @@ check-sanitize:
 # ---- lint ----------------------------------------------------------------------
 
 LINT_C := $(sort $(wildcard core/*.c core/x86/*.c core/test/*.c lib/*.c tools/*.c \
-	tests/unit/*.c tests/live/*.c))
+	tests/unit/*.c tests/live/*.c examples/*.c))
 LINT_SH := $(sort $(wildcard tests/*.sh tests/*/*.sh tests/*/*.bats tests/*/*.bash \
 	bench/*.sh contrib/*.sh .ci/run))
 LINT_FLAGS = -std=gnu11 -D_GNU_SOURCE -DCLEARPAGES_VERSION='"$(VERSION)"' -Iinclude
