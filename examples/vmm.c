@@ -49,7 +49,8 @@ static void run(char *memory, size_t bytes)
 static int by_the_kernel(size_t bytes)
 {
 	double from = now_ms();
-	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int clean;
 
 	if (memory == MAP_FAILED)

@@ -168,7 +168,7 @@ struct clearpages_pool;
 /* What the pages are made of. */
 enum {
 	CLEARPAGES_BACKING_AUTO,	/* hugetlb if there are enough free pages, else thp */
-	CLEARPAGES_BACKING_THP,		/* private memory, huge as far as the kernel can; eager only */
+	CLEARPAGES_BACKING_THP,		/* private memory, huge if the kernel can; eager only */
 	CLEARPAGES_BACKING_HUGETLB,	/* a memfd of the hugetlb pool */
 	CLEARPAGES_BACKING_PATH,	/* an unnamed file in opts->path, a hugetlbfs directory */
 };
@@ -217,8 +217,8 @@ enum {
  * handlers: lazy only. PAGER_THREAD: threads that answer faults; 0: one. Else:
  *	threads that clear ahead of a program that goes forward; 0: none.
  * ahead: lazy only: the most pages that are cleared ahead of such a program;
- *	0: 64 MiB, at least a page. CLEARPAGES_NONE: none. It begins with one
- *	page and doubles with each touch that was foreseen.
+ *	0: 64 MiB, at least a page. CLEARPAGES_NONE: none. It is as many as are ready
+ *	in a row before the one that is touched, so each window doubles the last.
  * policy: NULL: the default. Copied.
  * why: if not NULL, gets one line of up to why_size bytes: after an error what
  *	is in the way and what to type, after success "" or what is less

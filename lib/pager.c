@@ -36,7 +36,8 @@ static int map_uffd(struct clearpages_pool *p, size_t first, size_t count, unsig
 	uintptr_t base = (uintptr_t)page_addr(p, first);
 
 	while (at < len) {
-		struct uffdio_continue c = { .range = { base + at, step < len - at ? step : len - at } };
+		size_t most = step < len - at ? step : len - at;
+		struct uffdio_continue c = { .range = { base + at, most } };
 		int err = pager_ioctl(p->pager->uffd, UFFDIO_CONTINUE, &c) ? errno : 0;
 
 		if (!err || c.mapped > 0)
@@ -188,7 +189,7 @@ static bool in_use(struct clearpages_pool *p, size_t i)
 void pager_refuse(struct clearpages_pool *p, struct knock *last, uintptr_t addr, uint32_t tid)
 {
 	uintptr_t page = addr & ~(uintptr_t)(p->page - 1);
-	bool inside = addr - (uintptr_t)p->base < p->bytes, again, failed = false;
+	bool inside = addr - (uintptr_t)p->base < p->bytes, failed = false, again;
 	struct knock *k = &last[tid % KNOCKS];
 
 	pthread_mutex_lock(&p->lock);

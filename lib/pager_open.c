@@ -122,7 +122,8 @@ static int watch(struct clearpages_pool *p, const struct why *why)
 		why_say(why, "userfaultfd cannot watch these pages: %s", strerror(-err));
 	} else if (pager_unmap(p, 0, p->pages)) {
 		err = -EOPNOTSUPP;
-		why_say(why, "this kernel cannot unmap hugetlb pages by madvise(): 5.18 is the first");
+		why_say(why, "this kernel cannot unmap hugetlb pages by madvise(): 5.18 is the "
+			"first");
 	}
 	return err;
 }

@@ -70,7 +70,7 @@ static bool serve_in(struct slot *s, int signo, uintptr_t addr)
 /* A page that is not there, or not permitted yet; not a memory error, and not kill(2). */
 static bool may_be_ours(const siginfo_t *info)
 {
-	return info->si_signo == SIGBUS ? info->si_code == BUS_ADRERR : info->si_code == SEGV_ACCERR;
+	return info->si_code == (info->si_signo == SIGBUS ? BUS_ADRERR : SEGV_ACCERR);
 }
 
 static bool serve(const siginfo_t *info)

@@ -73,7 +73,7 @@ struct clearpages_pool {
 	int node;			/* or NODES_ANYWHERE */
 	unsigned int threads;
 	char *base;			/* as users see it */
-	char *clear;			/* as we clear it: the same, or a second mapping of it */
+	char *clear;			/* as we clear it: the same, or a second mapping */
 	const uint32_t *alive;		/* 1; in a child of fork() 0 */
 	struct cpg_policy policy;
 
@@ -83,7 +83,7 @@ struct clearpages_pool {
 	_Atomic(uint64_t) gets, hits, misses, waits, faults;
 
 	pthread_mutex_t lock;
-	_Atomic(unsigned char) *extent;	/* enum extent of each page; written under the lock */
+	_Atomic(unsigned char) *extent;	/* of each page; written under the lock */
 	unsigned char *price;		/* of each page, for find() */
 	uint32_t generation;		/* ranges handed out and taken back so far */
 	bool refused;			/* free pages may be protected: see pager_refuse() */

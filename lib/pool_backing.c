@@ -63,8 +63,8 @@ static int set_size(struct clearpages_pool *p, uint64_t bytes, uint64_t page,
 		return -EINVAL;
 	}
 	if (!bytes || bytes > INT64_MAX - page || (bytes - 1) / page >= UINT32_MAX) {
-		why_say(why, "a pool of %llu bytes: expected at least one page, and fewer than 2^32",
-			(unsigned long long)bytes);
+		why_say(why, "a pool of %llu bytes: expected at least one page, and fewer than "
+			"2^32", (unsigned long long)bytes);
 		return -EINVAL;
 	}
 	p->page = page;
@@ -201,7 +201,7 @@ static int bind_node(struct clearpages_pool *p, const struct why *why)
 static int fill(struct clearpages_pool *p, const struct why *why)
 {
 	bool thp = p->backing == CLEARPAGES_BACKING_THP && p->page >= pmd_bytes();
-	char text[512];
+	char text[512] = "";
 	struct clearpages_populate_opts o = {
 		.size = sizeof(o), .threads = p->threads, .why = text, .why_size = sizeof(text),
 		.huge = thp ? CLEARPAGES_HUGE_PREFER : CLEARPAGES_HUGE_AS_IS,

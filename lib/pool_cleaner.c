@@ -30,12 +30,12 @@ struct cleaners {
 /* Between the watermarks it goes on as it was. */
 static bool wanted(struct clearpages_pool *p)
 {
-	uint64_t clean = atomic_load(&p->count[PAGE_CLEAN]);
+	uint64_t have = atomic_load(&p->count[PAGE_CLEAN]);
 	struct cleaners *c = p->cleaners;
 
-	if (clean < c->low)
+	if (have < c->low)
 		c->on = true;
-	if (clean >= c->high)
+	if (have >= c->high)
 		c->on = false;
 	return c->on;
 }

@@ -98,9 +98,9 @@ static int ready_bytes(void *arg, char *addr, size_t len)
 		if (to > end)
 			to = end;
 		if (to > from)
-			cpg_clear(from, (size_t)(to - from), CPG_NO_TOUCH, &job->policy, NULL, NULL);
-		atomic_fetch_add_explicit(&p->cleared[job->by], (uint64_t)(to - from),
-					  memory_order_relaxed);
+			cpg_clear(from, (size_t)(to - from), CPG_NO_TOUCH, &job->policy, NULL,
+				  NULL);
+		atomic_fetch_add(&p->cleared[job->by], (uint64_t)(to - from));
 		/* What stopped the run needs nothing. */
 		from = to < end ? page_addr(p, page_index(p, (uintptr_t)to) + 1) : end;
 	}

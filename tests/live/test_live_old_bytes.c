@@ -388,7 +388,7 @@ static void test_cleaner(const char *name, uint32_t mode, uint32_t pager)
 			usleep((unsigned int)below(1000));
 	}
 	s = stats_of(p);
-	tap_ok(!bad, "%s: a cleaner races get: %llu pages by the cleaner, %llu by get, %llu by faults",
+	tap_ok(!bad, "%s: a cleaner races get: %llu pages by it, %llu by get, %llu by faults",
 	       name, (unsigned long long)s.cleaner_cleared_bytes / HUGE,
 	       (unsigned long long)s.get_cleared_bytes / HUGE,
 	       (unsigned long long)s.fault_cleared_bytes / HUGE);

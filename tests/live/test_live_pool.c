@@ -116,7 +116,8 @@ static void test_nobody(void)
 	}
 	live_pages(HUGE, 2);
 	v = in_child(CLEARPAGES_PAGER_SIGNAL, NULL);
-	tap_ok(v.status == MADE && !v.why[0], "nobody: signal mode works (%d): %s", v.status, v.why);
+	tap_ok(v.status == MADE && !v.why[0], "nobody: signal mode works (%d): %s", v.status,
+	       v.why);
 	v = in_child(CLEARPAGES_PAGER_THREAD, NULL);
 	tap_ok(v.status == USER_ONLY && strstr(v.why, "/dev/userfaultfd"),
 	       "nobody: thread mode works with a limit (%d): %s", v.status, v.why);

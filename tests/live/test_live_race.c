@@ -156,9 +156,8 @@ static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t 
 	pthread_t thread[THREADS];
 	unsigned int i;
 
-	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES)) {
+	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
 		return;
-	}
 	o.size = sizeof(o);
 	o.bytes = 2 * PAGES * HUGE;
 	o.page_bytes = HUGE;
@@ -177,8 +176,8 @@ static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t 
 	for (i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	s = stats_of(pool);
-	tap_ok(!lost && !old && !s.lost_bytes, "%s: %llu touches, %llu faults, %u EAGAIN, %u EEXIST: "
-	       "%llu marks lost, %llu pages with old bytes", name,
+	tap_ok(!lost && !old && !s.lost_bytes, "%s: %llu touches, %llu faults, %u EAGAIN, %u EEXIST"
+	       ": %llu marks lost, %llu pages with old bytes", name,
 	       (unsigned long long)(rounds * THREADS * PAGES), (unsigned long long)s.faults,
 	       again, exists, (unsigned long long)lost, (unsigned long long)old);
 	if (inject)

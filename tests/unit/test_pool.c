@@ -224,7 +224,8 @@ static void test_default(void)
 	void *a;
 
 	clearpages_pool_stats(p, &s);
-	tap_ok(s.total_bytes >= 1 << 20 && s.backing != CLEARPAGES_BACKING_AUTO, "auto: %s, a page of %llu",
+	tap_ok(s.total_bytes >= 1 << 20 && s.backing != CLEARPAGES_BACKING_AUTO,
+	       "auto: %s, a page of %llu",
 	       s.backing == CLEARPAGES_BACKING_THP ? "private memory" : "hugetlb",
 	       (unsigned long long)s.page_bytes);
 	tap_ok(!clearpages_pool_get(p, 1, NULL, &a) && is_filled(a, s.page_bytes, 0) &&
@@ -300,7 +301,8 @@ static void test_cleaner(void)
 		usleep(200);
 		clearpages_pool_stats(p, &s);
 	} while (s.clean_bytes < 64 * P);
-	tap_ok(!s.dirty_bytes && s.cleaner_cleared_bytes == 64 * P, "a cleaner clears what was put");
+	tap_ok(!s.dirty_bytes && s.cleaner_cleared_bytes == 64 * P,
+	       "a cleaner clears what was put");
 	get_pages(p, 64, &a);
 	clearpages_pool_stats(p, &s);
 	tap_ok(is_filled(a, 64 * P, 0) && !s.get_cleared_bytes && s.hit_bytes == 128 * P,
