@@ -163,28 +163,25 @@ static int home(void *arg, const char *addr)
  * Without a policy a page comes from the node of the thread that touches it: it
  * is to be the node of the caller, as it would be if the caller touched it.
  */
-static unsigned int local_most(const struct populate *p, unsigned int most)
+static unsigned int threads_most(const struct populate *p)
 {
-	unsigned int cpus;
+	unsigned int most = p->o.threads ? p->o.threads : workers_cpus(p->sys->root), cpus;
 	size_t i;
 
+	if (!nodes_many() || p->here == NODES_ANYWHERE)
+		return most;
 	for (i = 0; i < p->maps.count; i++)
 		if (!p->maps.list[i].place.local)
 			return most;
-	if (!nodes_many() || p->here == NODES_ANYWHERE)
-		return most;
 	cpus = nodes_cpus((unsigned int)p->here);
 	return cpus && cpus < most ? cpus : most;
 }
 
 unsigned int populate_threads(const struct populate *p, uint64_t units)
 {
-	unsigned int most = p->o.threads ? p->o.threads : workers_cpus(p->sys->root);
-
-	most = local_most(p, most);
-	if (units < most)
-		most = (unsigned int)units;
-	return most ? most : 1;
+	if (!units)
+		return 1;
+	return units < p->threads ? (unsigned int)units : p->threads;
 }
 
 /* Several parts for each thread, so that the last one to end is not far behind. */
@@ -232,6 +229,22 @@ static int fill(struct populate *p)
 	return err;
 }
 
+/* The mappings are as they should be, and nothing that can be looked at is in the way. */
+static int no_page(struct populate *p, int err)
+{
+	size_t i;
+
+	if (err == -ENOMEM)
+		return populate_say(p, err, "the kernel or the memory cgroup of this process is out "
+				    "of memory");
+	for (i = 0; i < p->maps.count; i++)
+		if (p->maps.list[i].inode && p->maps.list[i].file_size < 0)
+			return populate_say(p, err, "the kernel has no page for it: the file has become "
+					    "shorter, or there is no room for it where it lies");
+	return populate_say(p, -ENOMEM, "the kernel has no page for it: the file system is full, or "
+			    "huge pages or a limit on them were gone for a while");
+}
+
 /*
  * The kernel had no page after all. EFAULT is what a touch would have answered by
  * SIGBUS: huge pages that somebody took, a limit that somebody reached, or a
@@ -260,12 +273,7 @@ static int explain(struct populate *p, int err)
 		found = populate_look_files(p);
 	if (!found)
 		found = populate_look(p, true);
-	if (found)
-		return found;
-	return populate_say(p, err, err == -ENOMEM ?
-			    "the kernel or the memory cgroup of this process is out of memory" :
-			    "the kernel has no page for it: the file has become shorter, its file "
-			    "system is full, or huge pages or a limit on them were gone for a while");
+	return found ? found : no_page(p, err);
 }
 
 static int populate(struct populate *p)
@@ -287,6 +295,7 @@ static int populate(struct populate *p)
 		err = populate_huge_before(p);
 	if (err)
 		return err;
+	p->threads = threads_most(p);
 	err = fill(p);
 	if (err)
 		err = explain(p, err);

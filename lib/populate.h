@@ -27,6 +27,7 @@ struct populate {
 	struct mappings maps;	/* side by side from `from` to `to` */
 	uintptr_t from, to;
 	int here;		/* the node of the calling thread, or NODES_ANYWHERE */
+	unsigned int threads;	/* at most */
 	bool by_touch;		/* this kernel has no MADV_POPULATE_WRITE */
 	uint64_t before;	/* bytes of the runs that are done */
 	uint64_t pmd;		/* the size of a transparent huge page, 0: there are none */

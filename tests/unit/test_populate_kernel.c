@@ -182,7 +182,7 @@ static void test_error(const char *what, int answered, unsigned int times, int e
 static void test_errors(void)
 {
 	test_error("ENOMEM", ENOMEM, 0, -ENOMEM, "out of memory");
-	test_error("EFAULT", EFAULT, 0, -EFAULT, "the kernel has no page for it");
+	test_error("EFAULT", EFAULT, 0, -ENOMEM, "the kernel has no page for it");
 	test_error("EHWPOISON", EHWPOISON, 0, -EHWPOISON, "memory error");
 	test_error("EINVAL though it has the word", EINVAL, 0, -EINVAL, "memory of a device");
 	test_error("EPERM", EPERM, 0, -EPERM, "MADV_POPULATE_WRITE: Operation not permitted");
