@@ -7,9 +7,10 @@
  * compare-and-swap, owns it until he moves it back. So a page is cleared by
  * one thread, and never after a user could have written to it.
  *
- *	get:	 CLEAN -> LENT or LAZY_CLEAN	DIRTY -> CLAIMED -> LENT, or LAZY_DIRTY
+ *	get:	 CLEAN -> MOVING_CLEAN -> LENT, or LAZY_CLEAN
+ *		 DIRTY -> MOVING_DIRTY -> CLAIMED -> LENT, or LAZY_DIRTY
  *	touch:	 LAZY_* -> CLAIMED -> LENT
- *	put:	 LENT -> LEAVING_DIRTY -> DIRTY	LAZY_* -> LEAVING_* -> the same
+ *	put:	 LENT -> MOVING_DIRTY -> DIRTY	LAZY_* -> MOVING_* -> the same
  *	cleaner: DIRTY -> CLEANING -> CLEAN
  *
  * The lock is for whole ranges: who has which (extent), and that two gets do
@@ -34,8 +35,8 @@ enum page_state {
 	PAGE_LAZY_CLEAN, /* in use, not mapped yet, all zero */
 	PAGE_LAZY_DIRTY, /* in use, not mapped yet, with old bytes */
 	PAGE_CLAIMED,	/* in use, being cleared and mapped */
-	PAGE_LEAVING_CLEAN, /* being put */
-	PAGE_LEAVING_DIRTY,
+	PAGE_MOVING_CLEAN, /* being gotten or put */
+	PAGE_MOVING_DIRTY,
 	PAGE_LOST,	/* out of service for good */
 	PAGE_STATES,
 };

@@ -150,10 +150,10 @@ static int make_ready(struct clearpages_pool *p, const struct range *r, size_t d
 static bool leave(struct clearpages_pool *p, size_t i)
 {
 	for (;;) {
-		if (page_take(p, i, PAGE_LENT, PAGE_LEAVING_DIRTY, OWNER_NONE))
+		if (page_take(p, i, PAGE_LENT, PAGE_MOVING_DIRTY, OWNER_NONE))
 			return true;
-		if (page_take(p, i, PAGE_LAZY_DIRTY, PAGE_LEAVING_DIRTY, OWNER_NONE) ||
-		    page_take(p, i, PAGE_LAZY_CLEAN, PAGE_LEAVING_CLEAN, OWNER_NONE) ||
+		if (page_take(p, i, PAGE_LAZY_DIRTY, PAGE_MOVING_DIRTY, OWNER_NONE) ||
+		    page_take(p, i, PAGE_LAZY_CLEAN, PAGE_MOVING_CLEAN, OWNER_NONE) ||
 		    page_state(p, i) == PAGE_LOST)
 			return false;
 		page_wait(p, i);
@@ -178,7 +178,7 @@ static void give_back(struct clearpages_pool *p, const struct range *r)
 
 		if (now != PAGE_LOST)
 			page_give(p, i, now, !gone ? PAGE_LOST :
-					     now == PAGE_LEAVING_CLEAN ? PAGE_CLEAN : PAGE_DIRTY);
+					     now == PAGE_MOVING_CLEAN ? PAGE_CLEAN : PAGE_DIRTY);
 	}
 	bell_ring(&p->freed);
 	cleaners_wake(p);

@@ -59,22 +59,24 @@ static size_t find(struct clearpages_pool *p, size_t count, uint64_t *least)
 	return best;
 }
 
-static void untake(struct clearpages_pool *p, size_t first, size_t end)
+/* On to what they are in use, or back to what they were. */
+static void move(struct clearpages_pool *p, size_t first, size_t end, enum page_state clean,
+		 enum page_state dirty)
 {
 	size_t i;
 
 	for (i = first; i < end; i++) {
 		enum page_state now = page_state(p, i);
-		bool dirty = now == PAGE_LAZY_DIRTY || now == PAGE_CLAIMED;
 
-		page_give(p, i, now, dirty ? PAGE_DIRTY : PAGE_CLEAN);
+		page_give(p, i, now, now == PAGE_MOVING_CLEAN ? clean : dirty);
 	}
 }
 
 /*
  * All of them or none. Only a cleaner can be in the way: all others that take or
  * give back free pages hold the lock. DIRTY is tried first, because a page becomes
- * clean under our hands, and not the other way round.
+ * clean under our hands, and not the other way round. Until all are taken they
+ * are nobody's: a thread that clears ahead must not find one that goes back.
  */
 static bool take(struct clearpages_pool *p, const struct range *r, size_t *hits)
 {
@@ -83,10 +85,10 @@ static bool take(struct clearpages_pool *p, const struct range *r, size_t *hits)
 
 	*hits = 0;
 	for (i = r->first; i < end; i++) {
-		if (page_take(p, i, PAGE_DIRTY, lazy ? PAGE_LAZY_DIRTY : PAGE_CLAIMED, OWNER_NONE))
+		if (page_take(p, i, PAGE_DIRTY, PAGE_MOVING_DIRTY, OWNER_NONE))
 			continue;
-		if (!page_take(p, i, PAGE_CLEAN, lazy ? PAGE_LAZY_CLEAN : PAGE_LENT, OWNER_NONE)) {
-			untake(p, r->first, i);
+		if (!page_take(p, i, PAGE_CLEAN, PAGE_MOVING_CLEAN, OWNER_NONE)) {
+			move(p, r->first, i, PAGE_CLEAN, PAGE_DIRTY);
 			return false;
 		}
 		++*hits;
@@ -94,6 +96,10 @@ static bool take(struct clearpages_pool *p, const struct range *r, size_t *hits)
 	for (i = r->first; i < end; i++)
 		p->extent[i] = i == r->first ? EXTENT_FIRST : EXTENT_REST;
 	p->generation++;
+	if (lazy)
+		move(p, r->first, end, PAGE_LAZY_CLEAN, PAGE_LAZY_DIRTY);
+	else
+		move(p, r->first, end, PAGE_LENT, PAGE_CLAIMED);
 	return true;
 }
 

@@ -3,9 +3,10 @@
 # make check-live      those that need huge pages or root
 # make check-all       both, under one closing line
 # make check-sanitize  unit tests under ASan and UBSan, in $(B)/asan
+# make check-tsan      pools and the race of their pagers under ThreadSanitizer, in $(B)/tsan
 # make lint            cppcheck, clang-tidy, shellcheck
 # T=word runs the files that have the word in their path: make check T=test_core
-.PHONY: check check-live check-all check-unit check-sanitize lint
+.PHONY: check check-live check-all check-unit check-sanitize check-tsan lint
 
 include core/test/sources.mk
 
@@ -54,6 +55,10 @@ check-all: $(call needs,$(UNIT) $(CLI) $(LIVE))
 
 check-sanitize:
 	$(MAKE) B=$(B)/asan SANITIZE=address,undefined check-unit
+
+check-tsan:
+	$(MAKE) B=$(B)/tsan SANITIZE=thread check-unit T=unit/test_pool
+	$(MAKE) B=$(B)/tsan SANITIZE=thread check-live T=live/test_live_race
 
 # ---- lint ----------------------------------------------------------------------
 

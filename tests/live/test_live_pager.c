@@ -219,6 +219,30 @@ static void test_cycles(uint32_t pager)
 	tap_ok(!clearpages_pool_destroy(p), "... and all of it is still there");
 }
 
+/* One page, cleared by two threads. */
+static void test_giga_eager(void)
+{
+	struct clearpages_pool_opts o = {
+		.size = sizeof(o), .bytes = GIGA, .page_bytes = GIGA, .threads = 2,
+		.backing = CLEARPAGES_BACKING_HUGETLB, .cleaners = CLEARPAGES_NONE,
+	};
+	struct clearpages_pool *p;
+	void *a;
+
+	if (!live_pages(GIGA, 1)) {
+		tap_skip("eager: a page of 1 GiB", "none to be had");
+		return;
+	}
+	p = pool_or_die(&o);
+	clearpages_pool_get(p, GIGA, NULL, &a);
+	memset(a, 0xaa, GIGA);
+	clearpages_pool_put(p, a, GIGA);
+	tap_ok(!clearpages_pool_get(p, 1, NULL, &a) && is_filled(a, GIGA, 0) &&
+	       stats_of(p).get_cleared_bytes == GIGA, "eager: a page of 1 GiB");
+	clearpages_pool_put(p, a, 1);
+	clearpages_pool_destroy(p);
+}
+
 static void test_giga(uint32_t pager)
 {
 	struct clearpages_pool_opts o = {
@@ -256,5 +280,6 @@ int main(void)
 		test_cycles(pager);
 		test_giga(pager);
 	}
+	test_giga_eager();
 	return tap_done();
 }
