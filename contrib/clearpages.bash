@@ -18,13 +18,15 @@ _clearpages_value() {
 	-k | --chunk | --unit) _clearpages_list '4K 64K 2M 32M 1G' ;;
 	-f | --function | --path)
 		if [[ $kind == fault ]]; then
-			_clearpages_list 'demand populate madvise touch-threads populate-parallel'
+			_clearpages_list 'demand populate madvise touch-threads populate-parallel
+				pager-signal pager-ahead pager-thread pool-eager pool-clean'
 		else
 			_clearpages_list "$_clearpages_variants"
 		fi
 		;;
 	--policy) _clearpages_list "$_clearpages_policies" ;;
 	--order) _clearpages_list 'forward right-first reverse narrow' ;;
+	--use) _clearpages_list 'none first16K random write read' ;;
 	--touch) COMPREPLY=($(compgen -W 'first middle last random none' -- "$cur")) ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	-s | --size | -l | --loops | -t | --threads | -r | --seed | --node | --cpus | --min-time) ;;
@@ -52,7 +54,7 @@ _clearpages() {
 	elif [[ $command == list ]]; then
 		COMPREPLY=($(compgen -W 'machine variants policies --sysroot --json --help' -- "$cur"))
 	elif [[ $kind == fault ]]; then
-		COMPREPLY=($(compgen -W "$common --size --page --thp --path --touch --threads
+		COMPREPLY=($(compgen -W "$common --size --page --thp --path --policy --use --touch --threads
 			--shared --cycles" -- "$cur"))
 	elif [[ $kind == clear ]]; then
 		COMPREPLY=($(compgen -W "$common --size --page --thp --chunk --policy --function
