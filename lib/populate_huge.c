@@ -42,7 +42,9 @@ static int required_whole(struct populate *p, const struct mapping *m)
 		return populate_say(p, -EOPNOTSUPP, "this kernel has no transparent huge pages");
 	if (m->from % p->pmd)
 		return odd(p, "begins", m->from);
-	return m->to % p->pmd ? odd(p, "ends", m->to) : 0;
+	if (m->to % p->pmd)
+		return odd(p, "ends", m->to);
+	return 0;
 }
 
 int populate_huge_before(struct populate *p)

@@ -244,9 +244,12 @@ static void print_table(const struct result *r, unsigned int count)
 /* Names are bytes, JSON is UTF-8: what is none becomes '?'. */
 static json_t *json_name(const char *name)
 {
-	json_t *text = name ? json_string(name) : json_null();
-	char *copy = text ? NULL : strdup(name), *c;
+	json_t *text = json_string(name);
+	char *copy, *c;
 
+	if (text || !name)
+		return text;
+	copy = strdup(name);
 	for (c = copy; c && *c; c++)
 		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
 			*c = '?';

@@ -134,6 +134,7 @@ assert mmap.mmap(fd, 16 << 20)[:] == bytes(16 << 20)' "$file"
 		hold $((128 << 20))
 		"$CLEARPAGES" populate "$file" >"$out"
 		"$CLEARPAGES" populate --clear "$file" >"$out" 2>"$err" 3>&- &
+		# shellcheck disable=SC2034 # for ended
 		pid=$!
 		sleep $after
 		truncate -s 2M "$file"
