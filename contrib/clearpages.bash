@@ -18,13 +18,15 @@ _clearpages_value() {
 	-k | --chunk | --unit) _clearpages_list '4K 64K 2M 32M 1G' ;;
 	-f | --function | --path)
 		if [[ $kind == fault ]]; then
-			_clearpages_list 'demand populate madvise'
+			_clearpages_list 'demand populate madvise touch-threads populate-parallel
+				pager-signal pager-ahead pager-thread pool-eager pool-clean'
 		else
 			_clearpages_list "$_clearpages_variants"
 		fi
 		;;
 	--policy) _clearpages_list "$_clearpages_policies" ;;
 	--order) _clearpages_list 'forward right-first reverse narrow' ;;
+	--use) _clearpages_list 'none first16K random write read' ;;
 	--touch) COMPREPLY=($(compgen -W 'first middle last random none' -- "$cur")) ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	policy)
@@ -45,7 +47,15 @@ _clearpages() {
 	COMPREPLY=()
 	_clearpages_value && return
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'bench list module --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W 'bench list module populate --help --version' -- "$cur"))
+	elif [[ $command == populate ]]; then
+		if [[ $cur == -* ]]; then
+			COMPREPLY=($(compgen -W '--clear --policy --threads --node --dry-run --json
+				--help' -- "$cur"))
+		else
+			COMPREPLY=($(compgen -f -- "$cur"))
+			compopt -o filenames 2>/dev/null
+		fi
 	elif [[ $command == list ]]; then
 		COMPREPLY=($(compgen -W 'machine variants policies --sysroot --json --help' -- "$cur"))
 	elif [[ $command == module ]] && ((COMP_CWORD == 2)); then
@@ -55,7 +65,7 @@ _clearpages() {
 		[[ ${COMP_WORDS[2]} != load ]] || COMPREPLY+=($(compgen -f -X '!*.ko*' -- "$cur")
 			$(compgen -W 'policy= budget_us= skip_zeroed= selftest_all=' -- "$cur"))
 	elif [[ $kind == fault ]]; then
-		COMPREPLY=($(compgen -W "$common --size --page --thp --path --touch --threads
+		COMPREPLY=($(compgen -W "$common --size --page --thp --path --policy --use --touch --threads
 			--shared --cycles" -- "$cur"))
 	elif [[ $kind == clear ]]; then
 		COMPREPLY=($(compgen -W "$common --size --page --thp --chunk --policy --function

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,12 +130,38 @@ static int check_pool(const char *root, uint64_t page_bytes, uint64_t pages, int
 	return 0;
 }
 
+static int check_fault_pool(const char *root, const struct limits_fault *f, char *why,
+			    size_t why_size)
+{
+	uint64_t either = plus(f->unreserved, f->perhaps), total = plus(either, f->reserved);
+	struct limits_pool all, pool;
+	uint64_t surplus_left;
+
+	if (limits_pool(root, f->page_bytes, LIMITS_ANY_NODE, &all))
+		return no_pool(f->page_bytes, LIMITS_ANY_NODE, why, why_size);
+	surplus_left = less(all.overcommit, all.surplus);
+	if (f->unreserved > limits_available(&all))
+		return pool_short(f->page_bytes, f->unreserved, LIMITS_ANY_NODE, &all,
+				  surplus_left, why, why_size);
+	all.reserved = 0; /* for all that is known here it may be theirs */
+	if (either > limits_available(&all))
+		return pool_short(f->page_bytes, either, LIMITS_ANY_NODE, &all, surplus_left, why,
+				  why_size);
+	/* A reservation is for any node: where the policy allows one only, it may be empty. */
+	if (f->node != LIMITS_ANY_NODE && !limits_pool(root, f->page_bytes, f->node, &pool) &&
+	    total > plus(pool.free, surplus_left))
+		return pool_short(f->page_bytes, total, f->node, &pool, surplus_left, why,
+				  why_size);
+	return 0;
+}
+
 /* ---- cgroups -------------------------------------------------------------- */
 
 struct need {
 	const char *root;
 	const char *size;	/* "2MB", as in the names of the files */
-	uint64_t bytes;
+	uint64_t bytes;		/* to be charged for pages that are touched */
+	uint64_t rsvd_bytes;	/* and for those that are reserved */
 	char *why;
 	size_t why_size;
 };
@@ -157,8 +184,8 @@ static void size_name(uint64_t page_bytes, char *name, size_t size)
  * One limit and the file beside it that says how much of it is used. No limit
  * file: a kernel without it, a root of a hierarchy, or not ours to read.
  */
-static int check_limit(const struct need *n, const char *dir, const char *limit_file,
-		       const char *usage_file)
+static int check_limit(const struct need *n, uint64_t bytes, const char *dir,
+		       const char *limit_file, const char *usage_file)
 {
 	char path[PATH_MAX + 64], needed[24], left[24], most[24];
 	uint64_t limit, usage = 0;
@@ -166,10 +193,10 @@ static int check_limit(const struct need *n, const char *dir, const char *limit_
 	snprintf(path, sizeof(path), "%s/hugetlb.%s.%s", dir, n->size, usage_file);
 	machine_number(n->root, path, &usage);
 	snprintf(path, sizeof(path), "%s/hugetlb.%s.%s", dir, n->size, limit_file);
-	if (machine_number(n->root, path, &limit) || n->bytes <= less(limit, usage))
+	if (machine_number(n->root, path, &limit) || bytes <= less(limit, usage))
 		return 0;
 	snprintf(n->why, n->why_size, "%s: %s needed, %s free of the limit of %s", path,
-		 size_text(n->bytes, needed, sizeof(needed)),
+		 size_text(bytes, needed, sizeof(needed)),
 		 size_text(less(limit, usage), left, sizeof(left)),
 		 size_text(limit, most, sizeof(most)));
 	return -ENOMEM;
@@ -180,34 +207,51 @@ static int check_dir(void *arg, const char *dir, int version)
 {
 	static const struct {
 		int version;
+		bool rsvd;
 		const char *limit, *usage;
 	} files[] = {
-		{ 1, "limit_in_bytes", "usage_in_bytes" },
-		{ 1, "rsvd.limit_in_bytes", "rsvd.usage_in_bytes" },
-		{ 2, "max", "current" },
-		{ 2, "rsvd.max", "rsvd.current" },
+		{ 1, false, "limit_in_bytes", "usage_in_bytes" },
+		{ 1, true, "rsvd.limit_in_bytes", "rsvd.usage_in_bytes" },
+		{ 2, false, "max", "current" },
+		{ 2, true, "rsvd.max", "rsvd.current" },
 	};
+	const struct need *n = arg;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < sizeof(files) / sizeof(*files) && !err; i++)
 		if (files[i].version == version)
-			err = check_limit(arg, dir, files[i].limit, files[i].usage);
+			err = check_limit(n, files[i].rsvd ? n->rsvd_bytes : n->bytes, dir,
+					  files[i].limit, files[i].usage);
 	return err;
+}
+
+static uint64_t bytes_of(uint64_t pages, uint64_t page_bytes)
+{
+	uint64_t bytes;
+
+	return __builtin_mul_overflow(pages, page_bytes, &bytes) ? UINT64_MAX : bytes;
+}
+
+static int check_cgroups(const char *root, uint64_t page_bytes, uint64_t pages, uint64_t rsvd,
+			 char *why, size_t why_size)
+{
+	char size[32];
+	struct need need = {
+		.root = root, .size = size, .why = why, .why_size = why_size,
+		.bytes = bytes_of(pages, page_bytes), .rsvd_bytes = bytes_of(rsvd, page_bytes),
+	};
+
+	size_name(page_bytes, size, sizeof(size));
+	return cgroup_walk(root, "hugetlb", check_dir, &need);
 }
 
 int limits_check_cgroup(const char *root, uint64_t page_bytes, uint64_t pages, char *why,
 			size_t why_size)
 {
-	char size[32];
-	struct need need = { .root = root, .size = size, .why = why, .why_size = why_size };
-
 	if (why_size)
 		*why = '\0';
-	if (__builtin_mul_overflow(pages, page_bytes, &need.bytes))
-		need.bytes = UINT64_MAX;
-	size_name(page_bytes, size, sizeof(size));
-	return cgroup_walk(root, "hugetlb", check_dir, &need);
+	return check_cgroups(root, page_bytes, pages, pages, why, why_size);
 }
 
 int limits_check(const char *root, uint64_t page_bytes, uint64_t pages, int node, char *why,
@@ -219,4 +263,16 @@ int limits_check(const char *root, uint64_t page_bytes, uint64_t pages, int node
 		*why = '\0';
 	err = check_pool(root, page_bytes, pages, node, why, why_size);
 	return err ? err : limits_check_cgroup(root, page_bytes, pages, why, why_size);
+}
+
+int limits_check_fault(const char *root, const struct limits_fault *f, char *why, size_t why_size)
+{
+	int err;
+
+	if (why_size)
+		*why = '\0';
+	err = check_fault_pool(root, f, why, why_size);
+	return err ? err : check_cgroups(root, f->page_bytes,
+					 plus(plus(f->reserved, f->perhaps), f->unreserved),
+					 f->unreserved, why, why_size);
 }

@@ -44,4 +44,24 @@ int limits_check(const char *root, uint64_t page_bytes, uint64_t pages, int node
 int limits_check_cgroup(const char *root, uint64_t page_bytes, uint64_t pages, char *why,
 			size_t why_size);
 
+/*
+ * Pages that are about to be faulted into a mapping that exists, by who holds
+ * a promise of them. A mapping made without MAP_NORESERVE has reserved its pages
+ * and been charged for that (rsvd) when it was made; the other charge comes now.
+ */
+struct limits_fault {
+	uint64_t page_bytes;
+	int node;		/* the only one they may come from, or LIMITS_ANY_NODE */
+	uint64_t reserved;	/* promised to the mapping */
+	uint64_t perhaps;	/* perhaps promised to its file, by another mapping */
+	uint64_t unreserved;	/* not promised */
+};
+
+/*
+ * Is there room for them? As limits_check(), but only what is certainly in the way
+ * is an error.
+ */
+int limits_check_fault(const char *root, const struct limits_fault *f, char *why,
+		       size_t why_size);
+
 #endif

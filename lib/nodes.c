@@ -34,6 +34,15 @@ static void near(unsigned int node, const struct list *ours, struct list *cpus)
 	}
 }
 
+unsigned int nodes_cpus(unsigned int node)
+{
+	struct list ours, cpus = { 0 };
+
+	cpus_ours(&ours);
+	near(node, &ours, &cpus);
+	return cpus.count;
+}
+
 /* Ask where the pages are; nothing is moved, and nothing faulted in. */
 static bool find_homes(struct nodes *n, char **first, size_t parts)
 {

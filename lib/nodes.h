@@ -34,6 +34,9 @@ void nodes_free(struct nodes *n);
 /* Is this a machine on which nodes_find() has anything to find? */
 bool nodes_many(void);
 
+/* How many of our cpus are on that node. */
+unsigned int nodes_cpus(unsigned int node);
+
 /* The node that this thread runs on, as far as can be told; else 0. */
 unsigned int nodes_here(const struct nodes *n);
 

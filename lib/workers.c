@@ -203,6 +203,14 @@ static unsigned int next_home(struct team *t)
 	return best;
 }
 
+/* A thread that is not ours: at home where it happens to run. */
+static void guest_main(void *arg)
+{
+	struct team *t = arg;
+
+	work(t, t->queues > 1 ? nodes_here(t->nodes) : 0);
+}
+
 static void *member_main(void *arg)
 {
 	struct member *m = arg;
@@ -236,7 +244,7 @@ static int member_start(struct member *m)
  * The program's signals are none of these threads' business; those of a fault
  * are, because its handler may be what makes the memory come into being.
  */
-static void block_signals(sigset_t *before)
+void workers_block_signals(sigset_t *before)
 {
 	static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
 	sigset_t block;
@@ -259,7 +267,7 @@ static unsigned int start(struct team *t, struct member *member, unsigned int mo
 
 	for (count = 0; count < most; count++)
 		member[count] = (struct member){ .team = t, .home = next_home(t) };
-	block_signals(&before);
+	workers_block_signals(&before);
 	for (count = 0; count < most; count++)
 		if (member_start(&member[count]))
 			break;
@@ -267,7 +275,8 @@ static unsigned int start(struct team *t, struct member *member, unsigned int mo
 	return count;
 }
 
-int workers_run_on(const struct workers_job *job, const struct nodes *nodes)
+static int run_on(const struct workers_job *job, const struct nodes *nodes,
+		  const struct workers_with *with)
 {
 	struct member *member = NULL;
 	unsigned int count = 0, most, i;
@@ -284,7 +293,9 @@ int workers_run_on(const struct workers_job *job, const struct nodes *nodes)
 
 	/* pthread_join() is a cancellation point, and the team is on this stack. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	if (most > 1)
+	if (with->run)
+		with->run(with->run_arg, guest_main, &t, most);
+	else if (most > 1)
 		member = calloc(most - 1, sizeof(*member));
 	if (member)
 		count = start(&t, member, most - 1);
@@ -298,7 +309,21 @@ int workers_run_on(const struct workers_job *job, const struct nodes *nodes)
 	return err;
 }
 
-int workers_run(const struct workers_job *job)
+/* Parts that are not there yet: where will they be? */
+static void ask_homes(const struct workers_job *job, const struct workers_with *with,
+		      struct nodes *nodes, char **first, size_t parts)
+{
+	size_t i;
+
+	for (i = 0; i < parts; i++) {
+		if (nodes->home[i] == NODES_ANYWHERE)
+			nodes->home[i] = with->home(job->arg, first[i]);
+		if (nodes->home[i] >= (int)nodes->count)
+			nodes->home[i] = NODES_ANYWHERE;
+	}
+}
+
+int workers_run_with(const struct workers_job *job, const struct workers_with *with)
 {
 	struct nodes nodes = { .count = 1 };
 	char **first = NULL;
@@ -313,9 +338,21 @@ int workers_run(const struct workers_job *job)
 		first[i] = part_begin(&t, i);
 	if (first)
 		nodes_find(&nodes, first, t.parts);
+	if (with->home && nodes.count > 1)
+		ask_homes(job, with, &nodes, first, t.parts);
 	free(first);
 	team_end(&t);
-	err = workers_run_on(job, &nodes);
+	err = run_on(job, &nodes, with);
 	nodes_free(&nodes);
 	return err;
+}
+
+int workers_run(const struct workers_job *job)
+{
+	return workers_run_with(job, &(const struct workers_with){ .run = NULL });
+}
+
+int workers_run_on(const struct workers_job *job, const struct nodes *nodes)
+{
+	return run_on(job, nodes, &(const struct workers_with){ .run = NULL });
 }

@@ -3,6 +3,7 @@
 #ifndef CLEARPAGES_LIB_WORKERS_H
 #define CLEARPAGES_LIB_WORKERS_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,7 +41,25 @@ struct workers_job {
 
 int workers_run(const struct workers_job *job);
 
+/*
+ * home (or NULL) says on which node the pages of a part that is not there yet
+ * will be, or NODES_ANYWHERE; arg is that of the job. run (or NULL): threads of
+ * somebody else's; it calls work(work_arg) in up to `threads` of them and
+ * returns when all those calls have; what they leave is done by the caller.
+ */
+struct workers_with {
+	int (*home)(void *arg, const char *addr);
+	void (*run)(void *run_arg, void (*work)(void *work_arg), void *work_arg,
+		    unsigned int threads);
+	void *run_arg;
+};
+
+int workers_run_with(const struct workers_job *job, const struct workers_with *with);
+
 /* The same on nodes that the caller knows or makes up (nodes.h): for tests. */
 int workers_run_on(const struct workers_job *job, const struct nodes *nodes);
+
+/* Block all signals but those of a fault, for a thread that is about to be made. */
+void workers_block_signals(sigset_t *before);
 
 #endif

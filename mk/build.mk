@@ -62,9 +62,10 @@ $(B)/libclearpages.a: $(CORE_O) $(LIB_O)
 	rm -f $@
 	$(AR) rcs $@ $^
 
+# nodelete: a signal handler of the pager can outlive dlclose() in another's chain.
 SONAME := libclearpages.so.0
 $(B)/libclearpages.so: $(CORE_O) $(LIB_O) lib/libclearpages.map
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs \
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-z,nodelete \
 		-Wl,--version-script=lib/libclearpages.map -o $@ $(CORE_O) $(LIB_O) $(LIB_LIBS)
 	ln -sf libclearpages.so $(B)/$(SONAME)
 
@@ -75,6 +76,13 @@ $(B)/libclearpages.pc: lib/libclearpages.pc.in VERSION
 # The command carries its own copy of the library: it uses lib's insides.
 $(B)/clearpages: $(TOOL_O) $(B)/libclearpages.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+# Small programs for those who read; linked with the library as it is here.
+EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
+
+$(B)/examples/%: examples/%.c $(B)/libclearpages.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -Iinclude -o $@ $^ $(LIB_LIBS)
 
 clean:
 	rm -rf $(B)

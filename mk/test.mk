@@ -3,9 +3,10 @@
 # make check-live      those that need huge pages or root
 # make check-all       both, under one closing line
 # make check-sanitize  unit tests under ASan and UBSan, in $(B)/asan
+# make check-tsan      pools and the race of their pagers under ThreadSanitizer, in $(B)/tsan
 # make lint            cppcheck, clang-tidy, shellcheck
 # T=word runs the files that have the word in their path: make check T=test_core
-.PHONY: check check-live check-all check-unit check-sanitize lint
+.PHONY: check check-live check-all check-unit check-sanitize check-tsan lint
 
 include core/test/sources.mk
 
@@ -45,7 +46,8 @@ LIVE := $(call chosen,$(filter $(B)/tests/live/%,$(LIB_TESTS)) \
 needs = $(filter $(B)/%,$(1)) $(if $(filter %.sh,$(1)),$(CORE_O) $(CPG_TEST_O)) \
 	$(if $(filter %/docs.sh,$(1)),all) \
 	$(if $(findstring /test_lib,$(1)),$(B)/libclearpages.so) \
-	$(if $(filter %.bats tests/live/%,$(1)),all)
+	$(if $(filter %.bats tests/live/%,$(1)),all) \
+	$(if $(filter %/examples.sh,$(1)),$(EXAMPLES))
 run = CLEARPAGES='$(abspath $(B)/clearpages)' BUILD='$(abspath $(B))' CC='$(CC)' \
 	sh tests/run.sh $(1)
 
@@ -66,10 +68,14 @@ check-all: $(call needs,$(UNIT) $(CLI) $(LIVE))
 check-sanitize:
 	$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined check-unit
 
+check-tsan:
+	$(MAKE) B=$(B)/tsan SANITIZE=thread check-unit T=unit/test_pool
+	$(MAKE) B=$(B)/tsan SANITIZE=thread check-live T=live/test_live_race
+
 # ---- lint ----------------------------------------------------------------------
 
 LINT_C := $(sort $(wildcard core/*.c core/x86/*.c core/test/*.c lib/*.c tools/*.c \
-	tests/unit/*.c tests/live/*.c))
+	tests/unit/*.c tests/live/*.c examples/*.c))
 LINT_SH := $(sort $(wildcard tests/*.sh tests/*/*.sh bench/*.sh contrib/*.sh \
 	.ci/run))
 LINT_COMPLETE := $(sort $(wildcard contrib/*.bash))

@@ -5,6 +5,7 @@
 
 #include <clearpages.h>
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,11 +20,18 @@
 #define BENCH_FAULT (1u << 1)
 #define BENCH_CLEAR (1u << 2)
 
-enum path { PATH_DEMAND, PATH_POPULATE, PATH_MADVISE, PATHS };
+enum path {
+	PATH_DEMAND, PATH_POPULATE, PATH_MADVISE, PATH_TOUCH_THREADS, PATH_PARALLEL,
+	PATH_PAGER_SIGNAL, PATH_PAGER_AHEAD, PATH_PAGER_THREAD, PATH_POOL_EAGER, PATH_POOL_CLEAN,
+	PATHS
+};
 enum touch { TOUCH_FIRST, TOUCH_MIDDLE, TOUCH_LAST, TOUCH_RANDOM, TOUCH_NONE };
+
+enum use { USE_NONE, USE_FIRST, USE_RANDOM, USE_WRITE, USE_READ, USES };
 
 extern const char *const path_names[];	/* PATHS of them, then NULL */
 extern const char *const touch_names[];
+extern const char *const use_names[];	/* USES of them, then NULL */
 
 struct bench_policy {
 	char *name;			/* as the user wrote it */
@@ -43,6 +51,7 @@ struct bench {
 	struct bench_policy *policies;
 	unsigned int policy_count;
 	bool path[PATHS];
+	bool use[USES];
 	enum touch touch;
 	uint64_t seed;
 	unsigned int threads, rounds;
@@ -123,14 +132,42 @@ struct clear_trial {
 
 void clear_trial(struct clear_trial *c, struct trial *t);
 
+/* What the trials of a run take turns on, besides their regions: a pool, and each member's part. */
+struct bench_shared {
+	struct clearpages_pool *pool;
+	void **mine;
+};
+
 /* Touch each page of regions[member], or of one region split (b->shared). */
 struct fault_trial {
+	char name[96];
+	enum use use;
+	const struct bench_policy *policy;	/* of the pool's paths */
+	struct bench_shared *shared;
 	const struct bench *bench;
 	struct region *regions;
 	enum path path;
 	uint64_t mthp_before;
+	atomic_uint checked;	/* members that are through with fault_check() */
 };
 
 void fault_trial(struct fault_trial *f, struct trial *t);
+
+/* Trials of the paths that take their memory from a pool: bench_pool.c. */
+bool bench_is_pool(enum path path);
+int bench_pool_ready(void *trial, unsigned int member);
+int bench_pool_work(void *trial, unsigned int member);
+int bench_pool_check(void *trial, unsigned int member);
+void bench_pool_drop(struct bench_shared *s);
+
+/* Written by touches and uses: whether it is there shows that they were not lost. */
+#define BENCH_MARK 0x6b72616d6b72616dull
+
+/* A program's next step on a page; and back to zeros, false if not all of it was there. */
+void bench_use(enum use use, char *base, size_t page, uint64_t seed);
+bool bench_unuse(enum use use, char *base, size_t page, uint64_t seed);
+
+/* clearpages_populate() with the library's threads, on the cpus of the run: bench_parallel.c. */
+int bench_parallel(const struct bench *b, char *base, size_t bytes);
 
 #endif

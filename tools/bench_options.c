@@ -9,7 +9,11 @@
 #include "bench_help.h"
 
 const char *const path_names[] = {
-	[PATH_DEMAND] = "demand", [PATH_POPULATE] = "populate", [PATH_MADVISE] = "madvise", NULL,
+	[PATH_DEMAND] = "demand", [PATH_POPULATE] = "populate", [PATH_MADVISE] = "madvise",
+	[PATH_TOUCH_THREADS] = "touch-threads", [PATH_PARALLEL] = "populate-parallel",
+	[PATH_PAGER_SIGNAL] = "pager-signal", [PATH_PAGER_AHEAD] = "pager-ahead",
+	[PATH_PAGER_THREAD] = "pager-thread", [PATH_POOL_EAGER] = "pool-eager",
+	[PATH_POOL_CLEAN] = "pool-clean", NULL,
 };
 
 const char *const touch_names[] = {
@@ -17,8 +21,13 @@ const char *const touch_names[] = {
 	[TOUCH_RANDOM] = "random", [TOUCH_NONE] = "none",     NULL,
 };
 
+const char *const use_names[] = {
+	[USE_NONE] = "none",   [USE_FIRST] = "first16K", [USE_RANDOM] = "random",
+	[USE_WRITE] = "write", [USE_READ] = "read",      NULL,
+};
+
 enum { LONG_ONLY = 256, POLICY, ORDER, UNIT, TOUCH, THP, SHARED, NODE, CPUS, RESERVE,
-       NO_RESERVE, MIN_TIME };
+       NO_RESERVE, MIN_TIME, USE };
 
 #define BOTH (BENCH_FAULT | BENCH_CLEAR)
 #define ALL (BOTH | BENCH_MAIN)
@@ -36,9 +45,10 @@ static const struct {
 	{ { "threads", required_argument, NULL, 't' }, BOTH },
 	{ { "seed", required_argument, NULL, 'r' }, ALL },
 	{ { "cycles", no_argument, NULL, 'c' }, BOTH },
-	{ { "policy", required_argument, NULL, POLICY }, BENCH_CLEAR },
+	{ { "policy", required_argument, NULL, POLICY }, BOTH },
 	{ { "order", required_argument, NULL, ORDER }, BENCH_CLEAR },
 	{ { "unit", required_argument, NULL, UNIT }, BENCH_CLEAR },
+	{ { "use", required_argument, NULL, USE }, BENCH_FAULT },
 	{ { "touch", required_argument, NULL, TOUCH }, BOTH },
 	{ { "thp", no_argument, NULL, THP }, BOTH },
 	{ { "shared", no_argument, NULL, SHARED }, BENCH_FAULT },
@@ -83,20 +93,22 @@ static void allow(unsigned int command, struct option *allowed, char *letters)
 	*allowed = (struct option){ 0 };
 }
 
-static int parse_paths(struct bench *b, const char *list)
+/* A list of words, each of which switches something on; nothing else is on then. */
+static int parse_words(const char *option, const char *list, const char *const *names, bool *on,
+		       unsigned int count)
 {
 	char *copy = strdup(list), *rest = copy, *word;
 	int err = copy ? TOOL_OK : fail(TOOL_FAILED, "out of memory");
 	unsigned int i;
 
-	memset(b->path, 0, sizeof(b->path));
+	memset(on, 0, count * sizeof(*on));
 	while (!err && (word = strsep(&rest, ","))) {
 		/* "kernel": what the kernel does by itself, beside the library's ways. */
-		if (!strcmp(word, "kernel"))
+		if (names == path_names && !strcmp(word, "kernel"))
 			word = (char *)path_names[PATH_DEMAND];
-		err = opt_word("-f", word, path_names, &i);
+		err = opt_word(option, word, names, &i);
 		if (!err)
-			b->path[i] = true;
+			on[i] = true;
 	}
 	free(copy);
 	return err;
@@ -134,8 +146,11 @@ static int one_option(struct bench *b, int c, struct texts *t)
 		b->units = NULL;
 		return opt_sizes("--unit", optarg, &b->units, &b->unit_count);
 	case 'f':
-		return b->command == BENCH_FAULT ? parse_paths(b, optarg)
-						 : keep(&b->functions, optarg);
+		return b->command == BENCH_FAULT ?
+		       parse_words("-f", optarg, path_names, b->path, PATHS) :
+		       keep(&b->functions, optarg);
+	case USE:
+		return parse_words("--use", optarg, use_names, b->use, USES);
 	case ORDER:
 		return keep(&b->orders, optarg);
 	case POLICY:
@@ -216,8 +231,32 @@ static int check_steps(const struct bench *b, const char *option, uint64_t step)
 		    low, b->size < all ? "" : " or ", b->size < all ? "" : high);
 }
 
+static int check_pools(struct bench *b)
+{
+	bool any = false, lazy = false;
+	unsigned int i;
+
+	for (i = 0; i < PATHS; i++)
+		any |= b->path[i] && bench_is_pool((enum path)i);
+	lazy = b->path[PATH_PAGER_SIGNAL] || b->path[PATH_PAGER_AHEAD] || b->path[PATH_PAGER_THREAD];
+	if (lazy && b->kind != REGION_HUGETLB)
+		return fail(TOOL_USAGE, "-f pager-...: a pager needs pages of hugetlb; expected -p 2M or "
+			    "1G without --thp");
+	if (any && b->shared)
+		return fail(TOOL_USAGE, "--shared with -f pager-... or pool-...: each thread has its "
+			    "part of the pool");
+	if (b->policy_count && !any)
+		return fail(TOOL_USAGE, "--policy: the kernel's paths have none to choose; expected one "
+			    "of -f pager-signal, pager-ahead, pager-thread, pool-eager besides");
+	if (b->path[PATH_PARALLEL] && !b->use[USE_NONE])
+		return fail(TOOL_USAGE, "--use with -f populate-parallel: that has no next step");
+	return any && !b->policy_count ? bench_add_policies(b, "auto") : TOOL_OK;
+}
+
 static int check_fault(struct bench *b)
 {
+	int err;
+
 	if (!b->size) {
 		b->size = b->page * b->threads;
 		while (b->size <= DEFAULT_SIZE / 2)
@@ -229,7 +268,8 @@ static int check_fault(struct bench *b)
 	if (b->shared && b->path[PATH_POPULATE])
 		return fail(TOOL_USAGE, "--shared with -f populate: one mmap() call cannot be split "
 			    "among threads; expected -f demand or madvise");
-	return check_steps(b, "pages", b->page);
+	err = check_pools(b);
+	return err ? err : check_steps(b, "pages", b->page);
 }
 
 static int check_clear(struct bench *b)
@@ -306,6 +346,7 @@ int bench_parse(int argc, char **argv, unsigned int command, struct bench *b)
 	*b = (struct bench){
 		.command = command, .page = 2 << 20, .threads = 1, .rounds = 10,
 		.min_ns = 20000000, .seed = 1, .path = { [PATH_DEMAND] = true },
+		.use = { [USE_NONE] = true },
 	};
 	err = parse(argc, argv, b, &t);
 	if (!err && t.seed && !t.touch && command == BENCH_FAULT)

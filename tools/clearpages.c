@@ -22,6 +22,7 @@ static const struct command {
 	{ "bench", cmd_bench, "measure how fast this machine makes huge pages ready" },
 	{ "list", cmd_list, "show what this machine has: processor, caches, variants, policies" },
 	{ "module", cmd_module, "put clearpages.ko into the kernel, take it out, set its policy" },
+	{ "populate", cmd_populate, "make files that are memory resident, and zero them if asked" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -19,7 +19,7 @@ static int one_try(struct measure *m, struct trial *t, struct sample *s, uint64_
 	s->bytes = s->ns = s->cycles = 0;
 	s->loops = 0;
 	*delay_ns = 0;
-	while (!err && s->ns < m->min_ns) {
+	while (!err && s->ns < m->min_ns && (!t->most_loops || s->loops < t->most_loops)) {
 		struct crew_time time;
 
 		if (t->ready)

@@ -35,6 +35,7 @@ struct trial {
 	int (*check)(void *arg, unsigned int member);
 	void *arg;
 	uint64_t bytes;		/* that one loop makes ready, all threads together */
+	unsigned int most_loops; /* of a sample, however short they are; 0: no limit */
 	struct sample *samples;	/* measure->rounds of them, by measure_run() */
 };
 

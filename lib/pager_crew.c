@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The threads of a pager. Each is a pair: a guard, which has its own table of
+ * descriptors with nothing in it but the userfaultfd, and the thread that it
+ * made, which shares that table. So
+ *
+ * - a program that closes descriptors which are not its own (a daemon that begins
+ *   with a loop over all of them) does not close the userfaultfd for good. The
+ *   kernel would drop all registrations with the last of them, and show untouched
+ *   pages as they are;
+ * - when the thread ends in a way that was not planned, the guard notices, and
+ *   closes what the thread can no longer answer for.
+ *
+ * A thread that reads is told to end by an event of its own: an mremap() of
+ * a page that is there for this only. That takes no descriptor, and so nothing
+ * that a program could have closed and opened anew as something else.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "pager.h"
+#include "workers.h"
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1u << 1)
+#endif
+
+#ifdef CLEARPAGES_SANITIZED
+#define FIRST_TO_CLOSE 3u /* a sanitizer that has found something says so on stderr */
+#else
+#define FIRST_TO_CLOSE 0u
+#endif
+
+/*
+ * Kernels before 5.9 cannot do it: then the table stays common, and closing
+ * everything is what it was. Nothing else is lost.
+ */
+static void own_table(unsigned int fd)
+{
+	if (syscall(SYS_close_range, fd + 1, ~0u, CLOSE_RANGE_UNSHARE))
+		return;
+	if (fd > FIRST_TO_CLOSE)
+		syscall(SYS_close_range, FIRST_TO_CLOSE, fd - 1, 0);
+}
+
+/* ---- death ----------------------------------------------------------------------- */
+
+static void lose(struct clearpages_pool *p, size_t i)
+{
+	mprotect(page_addr(p, i), p->page, PROT_NONE);
+}
+
+/*
+ * Pages that the dead thread had claimed, and without anybody to answer faults
+ * all that are untouched: to touch them is SIGSEGV from now on. Protected
+ * before they are given, so that a thread that waits finds them so.
+ */
+static void bury(struct member *m)
+{
+	struct clearpages_pool *p = m->pool;
+	bool all = m->reads && !p->pager->signals;
+	size_t i;
+
+	p->limits |= CLEARPAGES_POOL_BROKEN;
+	for (i = 0; i < p->pages; i++) {
+		uint32_t w = atomic_load(&p->word[i]);
+
+		if (PAGE_STATE(w) == PAGE_CLAIMED && PAGE_OWNER(w) == m->number) {
+			lose(p, i);
+			page_give(p, i, PAGE_CLAIMED, PAGE_LOST);
+		} else if (all && (page_take(p, i, PAGE_LAZY_CLEAN, PAGE_LOST, OWNER_NONE) ||
+				   page_take(p, i, PAGE_LAZY_DIRTY, PAGE_LOST, OWNER_NONE))) {
+			lose(p, i);
+		}
+	}
+	pager_wake(p, (uintptr_t)p->base, p->bytes);
+}
+
+static void *member_main(void *arg)
+{
+	struct member *m = arg;
+
+	m->work(m);
+	return NULL;
+}
+
+static void *guard_main(void *arg)
+{
+	struct member *m = arg;
+	struct pager *g = m->pool->pager;
+	int err;
+
+	if (g->uffd >= 0)
+		own_table((unsigned int)g->uffd);
+	err = pthread_create(&m->thread, NULL, member_main, m);
+	if (err) {
+		m->dead = true;
+		g->start_err = -err;
+	}
+	atomic_fetch_add(&g->started, 1);
+	futex_wake(&g->started);
+	if (err)
+		return NULL;
+	pthread_join(m->thread, NULL);
+	if (!g->stop) {
+		m->dead = true;
+		bury(m);
+	}
+	return NULL;
+}
+
+/* ---- the crew -------------------------------------------------------------------- */
+
+static char *bell_of(const struct member *m)
+{
+	return m->pool->pager->bells + 2 * CPG_GRANULE * (m->number - 1);
+}
+
+/* A page that is moved onto the one after it when the time has come. */
+static int hang_bell(struct member *m)
+{
+	struct uffdio_register r = {
+		.range = { (uintptr_t)bell_of(m), CPG_GRANULE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	return pager_ioctl(m->pool->pager->uffd, UFFDIO_REGISTER, &r) ? -errno : 0;
+}
+
+static int start_one(struct member *m)
+{
+	sigset_t before;
+	int err = m->reads ? hang_bell(m) : 0;
+
+	if (err)
+		return err;
+	workers_block_signals(&before);
+	err = -pthread_create(&m->guard, NULL, guard_main, m);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+static int make_bells(struct pager *g, unsigned int count)
+{
+	g->bell_bytes = 2 * CPG_GRANULE * count;
+	g->bells = mmap(NULL, g->bell_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (g->bells == MAP_FAILED) {
+		g->bells = NULL;
+		return -ENOMEM;
+	}
+	madvise(g->bells, g->bell_bytes, MADV_DONTFORK);
+	return 0;
+}
+
+int crew_start(struct clearpages_pool *p, unsigned int readers, unsigned int helpers)
+{
+	struct pager *g = p->pager;
+	unsigned int i, count = readers + helpers;
+	int err;
+
+	if (!count)
+		return 0;
+	g->member = calloc(count, sizeof(*g->member));
+	err = g->member ? make_bells(g, count) : -ENOMEM;
+	g->count = err ? 0 : count;
+	for (i = 0; i < count && !err; i++) {
+		g->member[i] = (struct member){
+			.pool = p, .number = i + 1, .reads = i < readers,
+			.work = i < readers ? thread_read : thread_help,
+		};
+		err = start_one(&g->member[i]);
+		if (err)
+			g->count = i;
+	}
+	/* Until each has a userfaultfd of its own; those that failed are over. */
+	for (i = g->started; i < g->count; i = g->started)
+		futex_wait(&g->started, i, NULL);
+	return err ? err : g->start_err;
+}
+
+void crew_stop(struct clearpages_pool *p)
+{
+	struct pager *g = p->pager;
+	unsigned int i;
+
+	g->stop = true;
+	bell_ring(&g->hint);
+	/* Any reader hears any bell, and ends: as many as there are readers. */
+	for (i = 0; i < g->count; i++) {
+		struct member *m = &g->member[i];
+		char *bell = bell_of(m);
+
+		if (m->reads && !m->dead)
+			mremap(bell, CPG_GRANULE, CPG_GRANULE, MREMAP_MAYMOVE | MREMAP_FIXED,
+			       bell + CPG_GRANULE);
+	}
+	for (i = 0; i < g->count; i++)
+		pthread_join(g->member[i].guard, NULL);
+	if (g->bells)
+		munmap(g->bells, g->bell_bytes);
+	free(g->member);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * SIGBUS (or SIGSEGV) of a thread that touched an untouched page. One handler
+ * for all pools of the process; what is not for one of them goes to the handler
+ * that was there before, as if ours did not exist.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pager.h"
+
+#define SLOTS 32
+
+/*
+ * Where the pools are. The handler reads this at any time, so that nothing of
+ * it is ever freed: a slot without a pool is used again, and blocks are only added.
+ */
+struct slot {
+	_Atomic(uintptr_t) base, end;	/* 0: free */
+	_Atomic(int) signo;
+	_Atomic(struct clearpages_pool *) pool;
+	_Atomic(uint32_t) users;	/* handlers that may be looking at pool */
+};
+
+struct block {
+	struct slot slot[SLOTS];
+	_Atomic(struct block *) next;
+};
+
+/* One for each of the two signals. */
+struct chain {
+	int signo;
+	unsigned int pools;
+	bool installed;
+	struct sigaction before;	/* written before our handler can read it */
+	atomic_bool reset;		/* before had SA_RESETHAND, and has had its turn */
+};
+
+static struct block blocks;
+static struct chain chains[] = { { .signo = SIGBUS }, { .signo = SIGSEGV } };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct chain *chain_of(int signo)
+{
+	return &chains[signo == SIGSEGV];
+}
+
+/* ---- the handler ----------------------------------------------------------------- */
+
+static bool serve_in(struct slot *s, int signo, uintptr_t addr)
+{
+	struct clearpages_pool *p;
+	bool served = false;
+
+	if (addr < s->base || addr >= s->end)
+		return false;
+	atomic_fetch_add(&s->users, 1);
+	/* Again: signal_remove() empties it first, and waits for users then. */
+	if (addr >= s->base && addr < s->end && s->signo == signo) {
+		p = s->pool;
+		served = !pager_fault(p, addr);
+	}
+	atomic_fetch_sub(&s->users, 1);
+	return served;
+}
+
+/* A page that is not there, or not permitted yet; not a memory error, and not kill(2). */
+static bool may_be_ours(const siginfo_t *info)
+{
+	return info->si_code == (info->si_signo == SIGBUS ? BUS_ADRERR : SEGV_ACCERR);
+}
+
+static bool serve(const siginfo_t *info)
+{
+	uintptr_t addr = (uintptr_t)info->si_addr;
+	struct block *b;
+	size_t i;
+
+	for (b = &blocks; b; b = b->next)
+		for (i = 0; i < SLOTS; i++)
+			if (serve_in(&b->slot[i], info->si_signo, addr))
+				return true;
+	return false;
+}
+
+/*
+ * The default action. For a fault it is enough to leave: the instruction runs
+ * again. A signal that somebody sent has to be sent once more.
+ */
+static void by_default(int signo, bool fault)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
+
+	sigaction(signo, &dfl, NULL);
+	if (!fault)
+		raise(signo);
+}
+
+/* With the signals blocked that the kernel would have blocked for it. */
+static void call(const struct sigaction *before, int signo, siginfo_t *info, void *context)
+{
+	sigset_t mask = ((ucontext_t *)context)->uc_sigmask;
+	int k;
+
+	for (k = 1; k < NSIG; k++)
+		if (sigismember(&before->sa_mask, k) == 1)
+			sigaddset(&mask, k);
+	if (!(before->sa_flags & SA_NODEFER))
+		sigaddset(&mask, signo);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (before->sa_flags & SA_SIGINFO)
+		before->sa_sigaction(signo, info, context);
+	else
+		before->sa_handler(signo);
+}
+
+static void forward(struct chain *c, siginfo_t *info, void *context)
+{
+	const struct sigaction *before = &c->before;
+	bool handler = before->sa_flags & SA_SIGINFO ||
+		       (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN);
+	/* An error in memory that nobody has touched yet can be ignored; a fault cannot. */
+	bool fault = info->si_code > 0 &&
+		     !(c->signo == SIGBUS && info->si_code == BUS_MCEERR_AO);
+
+	if (handler && before->sa_flags & SA_RESETHAND && atomic_exchange(&c->reset, true))
+		handler = false;
+	if (handler)
+		call(before, c->signo, info, context);
+	else if (fault || before->sa_handler != SIG_IGN)
+		by_default(c->signo, fault);
+}
+
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (!may_be_ours(info) || !serve(info)) {
+		errno = saved;
+		forward(chain_of(signo), info, context);
+		return;
+	}
+	errno = saved;
+}
+
+/* ---- putting it in place --------------------------------------------------------- */
+
+/*
+ * All signals are blocked in our handler, those with which the C library
+ * cancels threads as well (sigfillset() leaves them out): a thread that is taken
+ * away from a page that it has claimed would leave it claimed.
+ */
+static int install(struct chain *c)
+{
+	struct sigaction ours = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+	if (c->installed)
+		return 0;
+	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask));
+	c->reset = false;
+	if (sigaction(c->signo, NULL, &c->before) || sigaction(c->signo, &ours, NULL))
+		return -errno;
+	c->installed = true;
+	return 0;
+}
+
+/*
+ * A handler that was put over ours stays, and may call ours: then ours stays in
+ * the chain, and is not put into it a second time.
+ */
+static void uninstall(struct chain *c)
+{
+	struct sigaction now;
+
+	if (sigaction(c->signo, NULL, &now) || !(now.sa_flags & SA_SIGINFO) ||
+	    now.sa_sigaction != on_signal)
+		return;
+	sigaction(c->signo, &c->before, NULL);
+	c->installed = false;
+}
+
+static struct slot *free_slot(void)
+{
+	struct block *b = &blocks, *more;
+	size_t i;
+
+	for (;; b = b->next) {
+		for (i = 0; i < SLOTS; i++)
+			if (!b->slot[i].end)
+				return &b->slot[i];
+		if (b->next)
+			continue;
+		more = calloc(1, sizeof(*more));
+		if (!more)
+			return NULL;
+		b->next = more;
+	}
+}
+
+int signal_add(struct clearpages_pool *p, int signo)
+{
+	struct chain *c = chain_of(signo);
+	struct slot *s;
+	int err;
+
+	pthread_mutex_lock(&lock);
+	s = free_slot();
+	err = s ? install(c) : -ENOMEM;
+	if (!err) {
+		c->pools++;
+		s->pool = p;
+		s->signo = signo;
+		s->base = (uintptr_t)p->base;
+		s->end = (uintptr_t)p->base + p->bytes;
+	}
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+static void empty(struct slot *s)
+{
+	struct chain *c = chain_of(s->signo);
+
+	s->end = 0;
+	s->base = 0;
+	while (s->users)
+		sched_yield();
+	s->pool = NULL;
+	if (!--c->pools)
+		uninstall(c);
+}
+
+void signal_remove(struct clearpages_pool *p)
+{
+	struct block *b;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (b = &blocks; b; b = b->next)
+		for (i = 0; i < SLOTS; i++)
+			if (b->slot[i].pool == p)
+				empty(&b->slot[i]);
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# bench fault from a pool, without huge pages and without root.
+load helper
+
+@test "bench fault: pool-eager beside the kernel, each policy a row" {
+	run --separate-stderr timeout 120 "$CLEARPAGES" bench fault -p 4K -s 1M -l 2 --min-time 1 \
+		-f kernel,pool-eager,pool-clean --policy 'ranges,auto'
+	[ "$status" -eq 0 ]
+	for row in demand "pool-eager ranges" "pool-eager auto" pool-clean; do
+		grep -q "^$row " <<<"$output"
+	done
+}
+
+@test "bench fault: each use is held against the first path with the same use" {
+	run --separate-stderr timeout 120 "$CLEARPAGES" bench fault -p 4K -s 1M -l 2 --min-time 1 \
+		-f kernel,pool-eager --use none,first16K,random,write,read --json
+	[ "$status" -eq 0 ]
+	for use in none first16K random write read; do
+		[ "$(grep -c "\"use\": \"$use\"" <<<"$output")" -eq 2 ]
+	done
+	[ "$(grep -c '"ratio_to_first"' <<<"$output")" -eq 5 ]
+	[ "$(grep -c '"policy": "auto"' <<<"$output")" -eq 5 ]
+	grep -q '"policy_in_full": "far=' <<<"$output"
+}
+
+@test "bench fault: what does not go together is refused" {
+	refuses 2 "-f pager-...: a pager needs pages of hugetlb; expected -p 2M or 1G without --thp" \
+		bench fault -p 4K -f pager-signal
+	refuses 2 "--shared with -f pager-... or pool-...: each thread has its part of the pool" \
+		bench fault -p 4K -f pool-eager --shared
+	refuses 2 "--policy: the kernel's paths have none to choose; expected one of -f pager-signal, \
+pager-ahead, pager-thread, pool-eager besides" bench fault -p 4K -f kernel --policy auto
+	refuses 2 "--use with -f populate-parallel: that has no next step" \
+		bench fault -p 4K -f populate-parallel --use read
+}

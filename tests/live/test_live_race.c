@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Eight threads on a few lazy pages. Each writes its mark as soon as it can get
+ * at the page: a pager that clears a page twice, or maps it before it is
+ * cleared, loses marks; one that forgets to wake somebody hangs. Starts are
+ * together in one round and staggered in the next, because a naive handler
+ * loses nothing in the first and most in the second.
+ *
+ * CLEARPAGES_RACE_FAULTS: how many touches in all (default 240000).
+ */
+#include <sys/ioctl.h>
+
+#include "../../lib/pager.h"
+#include "test_live.h"
+
+enum { THREADS = 8, PAGES = 6 };
+
+static struct clearpages_pool *pool;
+static pthread_barrier_t begin, end;
+static char *memory;		/* of this round */
+static uint64_t round_number;	/* 0: leave */
+static bool staggered;
+
+/* ---- an ioctl that fails now and then ------------------------------------------------ */
+
+static atomic_uint calls, again, exists;
+static int (*real_ioctl)(int fd, unsigned long request, void *arg);
+static atomic_bool inject;
+
+static int unreliable_ioctl(int fd, unsigned long request, void *arg)
+{
+	struct uffdio_continue *c = arg;
+	unsigned int n;
+
+	if (request != UFFDIO_CONTINUE || !inject)
+		return real_ioctl(fd, request, arg);
+	n = atomic_fetch_add(&calls, 1) * 2654435761u >> 29;
+	if (n == 1) {			/* an mremap() is on its way */
+		atomic_fetch_add(&again, 1);
+		errno = EAGAIN;
+		return -1;
+	}
+	if (n == 2 && c->range.len > HUGE) { /* and this one came in the middle */
+		struct uffdio_continue half = *c;
+
+		half.range.len = c->range.len / 2 & ~(HUGE - 1);
+		if (real_ioctl(fd, request, &half))
+			return -1;
+		atomic_fetch_add(&again, 1);
+		c->mapped = half.mapped;
+		errno = EAGAIN;
+		return -1;
+	}
+	if (n == 3) {			/* somebody else was faster, and woke nobody */
+		struct uffdio_continue one = *c;
+
+		one.range.len = HUGE;
+		one.mode = UFFDIO_CONTINUE_MODE_DONTWAKE;
+		if (real_ioctl(fd, request, &one))
+			return -1;
+		atomic_fetch_add(&exists, 1);
+		c->mapped = -EEXIST;
+		errno = EEXIST;
+		return -1;
+	}
+	return real_ioctl(fd, request, arg);
+}
+
+/* ---- the race ------------------------------------------------------------------------ */
+
+static uint64_t *word_of(size_t page, unsigned int thread)
+{
+	/* All over the page: at its ends, and where a window would be. */
+	size_t at = thread * (HUGE / THREADS) + (thread & 1 ? HUGE / THREADS - 64 : 0);
+
+	return (uint64_t *)(void *)(memory + page * HUGE + at);
+}
+
+static uint64_t mark_of(uint64_t n, unsigned int thread)
+{
+	return n << 8 | (0x80 + thread);
+}
+
+static void *race(void *arg)
+{
+	unsigned int me = (unsigned int)(uintptr_t)arg, i, k;
+	uint64_t random = me + 1;
+
+	for (;;) {
+		pthread_barrier_wait(&begin);
+		if (!round_number)
+			return NULL;
+		for (i = 0; i < PAGES; i++) {
+			size_t page = me & 1 ? PAGES - 1 - i : i;
+
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			for (k = staggered ? (unsigned int)(random >> 52) : 0; k; k--)
+				__builtin_ia32_pause();
+			*(volatile uint64_t *)word_of(page, me) = mark_of(round_number, me);
+		}
+		pthread_barrier_wait(&end);
+	}
+}
+
+/* Words of a page that nobody wrote to. */
+static bool is_clear(size_t page)
+{
+	const uint64_t *w = (const uint64_t *)(void *)(memory + page * HUGE);
+	size_t i;
+
+	for (i = 1; i < HUGE / 8 - 8; i += 509)
+		if (w[i] && i % (HUGE / THREADS / 8) && i % (HUGE / THREADS / 8) !=
+						     HUGE / THREADS / 8 - 8)
+			return false;
+	return true;
+}
+
+static void dirty(size_t page)
+{
+	uint64_t *w = (uint64_t *)(void *)(memory + page * HUGE);
+	size_t i;
+
+	for (i = 0; i < HUGE / 8; i += 509)
+		w[i] = w[i + 1] = 0xaaaaaaaaaaaaaaaau;
+	for (i = 0; i < THREADS; i++)
+		*word_of(page, (unsigned int)i) = 0xaaaaaaaaaaaaaaaau;
+}
+
+static void one_round(uint64_t n, uint64_t *lost, uint64_t *old)
+{
+	unsigned int page, t;
+	void *a;
+
+	if (clearpages_pool_get(pool, PAGES * HUGE, NULL, &a)) {
+		++*lost;
+		return;
+	}
+	memory = a;
+	round_number = n;
+	staggered = n & 1;
+	pthread_barrier_wait(&begin);
+	pthread_barrier_wait(&end);
+	for (page = 0; page < PAGES; page++) {
+		for (t = 0; t < THREADS; t++)
+			*lost += *word_of(page, t) != mark_of(n, t);
+		*old += !is_clear(page);
+		dirty(page);
+	}
+	*lost += !!clearpages_pool_put(pool, a, PAGES * HUGE);
+}
+
+static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t touches)
+{
+	uint64_t n, lost = 0, old = 0, rounds = touches / (THREADS * PAGES) + 2;
+	struct clearpages_pool_stats s;
+	pthread_t thread[THREADS];
+	unsigned int i;
+
+	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
+		return;
+	o.size = sizeof(o);
+	o.bytes = 2 * PAGES * HUGE;
+	o.page_bytes = HUGE;
+	o.mode = CLEARPAGES_LAZY;
+	pool = pool_or_die(&o);
+	calls = again = exists = 0;
+	inject = o.pager != CLEARPAGES_PAGER_PROTECT;
+	pthread_barrier_init(&begin, NULL, THREADS + 1);
+	pthread_barrier_init(&end, NULL, THREADS + 1);
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, race, (void *)(uintptr_t)i);
+	for (n = 1; n <= rounds; n++)
+		one_round(n, &lost, &old);
+	round_number = 0;
+	pthread_barrier_wait(&begin);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	s = stats_of(pool);
+	tap_ok(!lost && !old && !s.lost_bytes, "%s: %llu touches, %llu faults, %u EAGAIN, %u EEXIST"
+	       ": %llu marks lost, %llu pages with old bytes", name,
+	       (unsigned long long)(rounds * THREADS * PAGES), (unsigned long long)s.faults,
+	       again, exists, (unsigned long long)lost, (unsigned long long)old);
+	if (inject)
+		tap_ok(again && exists, "... with both errors put in its way");
+	inject = false;
+	tap_ok(!clearpages_pool_destroy(pool), "... and everything was put back");
+	pthread_barrier_destroy(&begin);
+	pthread_barrier_destroy(&end);
+}
+
+int main(void)
+{
+	const char *text = getenv("CLEARPAGES_RACE_FAULTS");
+	uint64_t touches = (text ? strtoull(text, NULL, 0) : 240000) / 6;
+	const struct clearpages_pool_opts o = { .cleaners = CLEARPAGES_NONE };
+	struct clearpages_pool_opts v;
+
+#define WITH(...) ({ v = o; __VA_ARGS__; v; })
+	real_ioctl = pager_ioctl;
+	pager_ioctl = unreliable_ioctl;
+	test_race("signal", WITH(v.pager = CLEARPAGES_PAGER_SIGNAL), touches);
+	test_race("signal, two threads clear ahead",
+		  WITH(v.pager = CLEARPAGES_PAGER_SIGNAL, v.handlers = 2), touches);
+	test_race("signal, with a cleaner", WITH(v.pager = CLEARPAGES_PAGER_SIGNAL, v.cleaners = 1),
+		  touches);
+	test_race("thread", WITH(v.pager = CLEARPAGES_PAGER_THREAD), touches);
+	test_race("three threads, with a cleaner",
+		  WITH(v.pager = CLEARPAGES_PAGER_THREAD, v.handlers = 3, v.cleaners = 1), touches);
+	test_race("protect", WITH(v.pager = CLEARPAGES_PAGER_PROTECT, v.handlers = 1), touches);
+	return tap_done();
+}

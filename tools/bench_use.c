@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* bench fault --use: what a program does with a page once it has it, timed with the fault. */
+#include <string.h>
+
+#include "bench.h"
+#include "random.h"
+
+#define FIRST ((size_t)16 << 10)
+#define BYTES_PER_RANDOM_WRITE 1024 /* 2048 writes to a page of 2 MiB */
+
+static size_t first_words(size_t page)
+{
+	return (page < FIRST ? page : FIRST) / 8;
+}
+
+void bench_use(enum use use, char *base, size_t page, uint64_t seed)
+{
+	volatile uint64_t *w = (uint64_t *)(void *)base;
+	size_t i, count = use == USE_FIRST ? first_words(page) : page / 8;
+
+	switch (use) {
+	case USE_FIRST:
+	case USE_WRITE:
+		for (i = 0; i < count; i++)
+			w[i] = BENCH_MARK;
+		break;
+	case USE_READ:
+		for (i = 0; i < count; i++)
+			(void)w[i];
+		break;
+	case USE_RANDOM:
+		for (i = 0; i < page / BYTES_PER_RANDOM_WRITE; i++)
+			w[random_below(&seed, count)] = BENCH_MARK;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Words that were written twice are 0 the second time. */
+static bool take_back(uint64_t *w)
+{
+	bool right = *w == BENCH_MARK || !*w;
+
+	*w = 0;
+	return right;
+}
+
+bool bench_unuse(enum use use, char *base, size_t page, uint64_t seed)
+{
+	uint64_t *w = (uint64_t *)(void *)base;
+	size_t i, count = use == USE_FIRST ? first_words(page) : page / 8;
+	bool right = true;
+
+	for (i = 0; i < count && (use == USE_FIRST || use == USE_WRITE); i++) {
+		right &= w[i] == BENCH_MARK;
+		w[i] = 0;
+	}
+	for (i = 0; i < page / BYTES_PER_RANDOM_WRITE && use == USE_RANDOM; i++)
+		right &= take_back(&w[random_below(&seed, count)]);
+	return right;
+}
