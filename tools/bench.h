@@ -55,6 +55,7 @@ struct bench {
 	enum touch touch;
 	uint64_t seed;
 	unsigned int threads, rounds;
+	unsigned int parallel;		/* threads of populate-parallel; 0: as many as threads */
 	uint64_t min_ns;
 	bool cycles, shared, json;
 	unsigned int *cpus;		/* that the threads may have, `threads` of them used */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Plain `bench`: for 2M and 1G pages, the kernel's own fault beside what some
- * policies take for the same pages when they are mapped, and the most that
- * one thread can store here at all.
+ * Plain `bench`: for 2M and 1G pages, the kernel's own faults beside the pager's
+ * and the pool's, what some policies take for the same pages when they are mapped,
+ * and the most that one thread can store here at all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +14,41 @@
 #define BUDGET_NS 22000000000u
 #define SIZE_2M ((uint64_t)256 << 20)
 
-/* The kernel's fault, then these as they are, then the limit. */
+/* These policies on mapped memory, and two of them in the pager. */
 #define POLICIES "stock,ranges,auto"
-#define MOST_TRIALS 16
+enum { STOCK, RANGES, AUTO, NAMED };
+
+#define MOST_TRIALS 24
+#define NONE (-1)
+
+/* The rows of faults; the first is what the ratios are to. */
+static const struct row {
+	enum path path;
+	int policy;
+	bool pager;		/* only where userfaultfd can be had */
+	const char *what;
+} rows[] = {
+	{ PATH_DEMAND, NONE, false, "the kernel's demand fault" },
+	{ PATH_PAGER_SIGNAL, RANGES, true, "the pager's fault, ranges" },
+	{ PATH_PAGER_SIGNAL, AUTO, true, "the pager's fault, auto" },
+	{ PATH_MADVISE, NONE, false, "the kernel's populate" },
+	{ PATH_PARALLEL, NONE, false, "populate in parallel" },
+	{ PATH_POOL_EAGER, AUTO, false, "a pool's get, auto" },
+	{ PATH_POOL_CLEAN, AUTO, false, "a pool's get, cleaned before" },
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 struct section {
 	struct bench bench;
+	struct bench split;		/* the same, with one mapping for all threads */
 	struct region region;		/* all trials take turns on it */
-	struct fault_trial fault;
+	struct bench_shared shared;
+	void *mine[1];
+	struct fault_trial fault[ROWS];
 	struct clear_trial clear[MOST_TRIALS];
 	struct trial trials[MOST_TRIALS];
+	const char *what[MOST_TRIALS];
 	struct measure measure;
 	const char *limit;		/* the variant of the last trial */
 };
@@ -84,7 +109,7 @@ static int find_limit(struct section *s)
 	}
 	measure_free(&s->measure);
 	s->limit = names[best];
-	/* Only the best one stays. */
+	/* The best one first. */
 	for (i = first; i < s->bench.policy_count; i++) {
 		if (i - first == best) {
 			struct bench_policy keep = s->bench.policies[i];
@@ -96,9 +121,68 @@ static int find_limit(struct section *s)
 	return err;
 }
 
+/* Only the best streaming variant stays of those that find_limit() added. */
+static void drop_others(struct section *s)
+{
+	while (s->bench.policy_count > NAMED + 1) {
+		struct bench_policy *last = &s->bench.policies[--s->bench.policy_count];
+
+		free(last->name);
+		clearpages_policy_free(last->policy);
+	}
+}
+
+/* May this process have a pager, and for such pages? */
+static bool pager_works(const struct bench *b)
+{
+	char why[512] = "";
+	struct clearpages_pool_opts o = {
+		.size = sizeof(o), .bytes = b->page, .page_bytes = b->page,
+		.backing = CLEARPAGES_BACKING_HUGETLB, .mode = CLEARPAGES_LAZY,
+		.pager = CLEARPAGES_PAGER_SIGNAL, .cleaners = CLEARPAGES_NONE, .why = why,
+		.why_size = sizeof(why),
+	};
+	struct clearpages_pool *pool;
+
+	if (b->kind != REGION_HUGETLB)
+		return false; /* no note: there is one on that already */
+	if (clearpages_pool_create(&pool, &o)) {
+		note("the pager is left out: %s", why);
+		return false;
+	}
+	clearpages_pool_destroy(pool);
+	return true;
+}
+
+static void add_fault_trials(struct section *s)
+{
+	unsigned int i;
+	bool pager;
+
+	region_unmap(&s->region); /* the same pages are to try it with */
+	pager = pager_works(&s->bench);
+
+	s->split = s->bench;
+	s->split.shared = true;
+	s->split.parallel = s->bench.cpu_count;
+	s->shared.mine = s->mine;
+	for (i = 0; i < ROWS; i++) {
+		struct fault_trial *f = &s->fault[i];
+
+		if (rows[i].pager && !pager)
+			continue;
+		f->bench = rows[i].path == PATH_PARALLEL ? &s->split : &s->bench;
+		f->regions = &s->region;
+		f->shared = &s->shared;
+		f->path = rows[i].path;
+		f->policy = rows[i].policy == NONE ? NULL : &s->bench.policies[rows[i].policy];
+		s->what[s->measure.count] = rows[i].what;
+		fault_trial(f, &s->trials[s->measure.count++]);
+	}
+}
+
 static int run(struct section *s)
 {
-	unsigned int named;
 	int err;
 
 	s->measure = (struct measure){
@@ -106,26 +190,17 @@ static int run(struct section *s)
 		.seed = s->bench.seed,
 	};
 	err = bench_add_policies(&s->bench, POLICIES);
-	named = s->bench.policy_count;
 	if (!err)
 		err = find_limit(s);
 	if (err)
 		return err;
+	drop_others(s);
 	s->measure.rounds = s->bench.rounds;
 	s->measure.budget_ns = BUDGET_NS;
-	s->measure.count = 1;
-	s->fault = (struct fault_trial){
-		.bench = &s->bench, .regions = &s->region, .path = PATH_DEMAND,
-	};
-	fault_trial(&s->fault, &s->trials[0]);
-	while (s->bench.policy_count > named + 1) {
-		struct bench_policy *last = &s->bench.policies[--s->bench.policy_count];
-
-		free(last->name);
-		clearpages_policy_free(last->policy);
-	}
+	s->measure.count = 0;
+	add_fault_trials(s);
 	add_clear_trials(s, 0, s->bench.page);
-	s->clear[named + 1].chunk = s->bench.size; /* the limit: one extent */
+	s->clear[s->measure.count - 1].chunk = s->bench.size; /* the limit: one extent */
 	return measure_run(&s->measure);
 }
 
@@ -133,12 +208,19 @@ static int run(struct section *s)
 
 static void trial_name(const struct section *s, unsigned int i, char *text, size_t size)
 {
-	if (!i)
-		snprintf(text, size, "the kernel's demand fault");
+	if (s->what[i])
+		snprintf(text, size, "%s", s->what[i]);
 	else if (i + 1 < s->measure.count)
 		snprintf(text, size, "mapped, by %s", s->clear[i].policy->name);
 	else
 		snprintf(text, size, "store limit (%s)", s->limit);
+}
+
+static const struct bench_policy *trial_policy(const struct section *s, unsigned int i)
+{
+	const struct fault_trial *f = s->trials[i].arg;
+
+	return s->what[i] ? f->policy : s->clear[i].policy;
 }
 
 static void print_section(const struct section *s)
@@ -156,12 +238,18 @@ static void print_section(const struct section *s)
 	for (i = 0; i < m->count; i++) {
 		bench_row(m, &m->trials[i], m->trials, s->bench.page, &row);
 		trial_name(s, i, name, sizeof(name));
-		snprintf(share, sizeof(share), "%.0f%%", 100 * row.rate.median / limit.rate.median);
+		/* What was cleaned before is not cleared in the time: no share of the limit. */
+		if (row.rate.median < 10 * limit.rate.median)
+			snprintf(share, sizeof(share), "%.0f%%",
+				 100 * row.rate.median / limit.rate.median);
+		else
+			snprintf(share, sizeof(share), "none");
 		table_row(t, (const char *[]){ name, row.gib, row.us, row.spread, row.times,
 					       row.interval, share });
 	}
 	bench_memory_text(&s->bench, text, sizeof(text));
-	printf("\n%s, first byte touched; times are of a page, ratios to the kernel's fault\n", text);
+	printf("\n%s (in parallel: %u); first byte touched; times are of a page\n", text,
+	       s->bench.cpu_count);
 	table_print(t);
 	measure_print(m);
 }
@@ -174,13 +262,14 @@ static json_t *section_json(const struct section *s)
 	for (i = 0; i < s->measure.count; i++) {
 		json_t *r = bench_result_json(&s->measure, &s->measure.trials[i],
 					      s->measure.trials);
+		const struct bench_policy *p = trial_policy(s, i);
 		char text[CLEARPAGES_POLICY_TEXT];
 
 		trial_name(s, i, text, sizeof(text));
 		json_object_set_new(r, "what", json_string(text));
-		if (i) {
-			json_object_set_new(r, "policy", json_string(s->clear[i].policy->name));
-			clearpages_policy_text(s->clear[i].policy->policy, text, sizeof(text));
+		if (p) {
+			json_object_set_new(r, "policy", json_string(p->name));
+			clearpages_policy_text(p->policy, text, sizeof(text));
 			json_object_set_new(r, "policy_in_full", json_string(text));
 		}
 		json_array_append_new(results, r);

@@ -30,10 +30,11 @@ int bench_parallel(const struct bench *b, char *base, size_t bytes)
 {
 	char why[512] = "";
 	struct clearpages_populate_opts o = {
-		.size = sizeof(o), .threads = b->threads, .why = why, .why_size = sizeof(why),
+		.size = sizeof(o), .threads = b->parallel ? b->parallel : b->threads, .why = why,
+		.why_size = sizeof(why),
 	};
 	/* Its threads inherit the cpus of the one that calls, which is bound to the first. */
-	int err = run_on(b->cpus, b->threads);
+	int err = run_on(b->cpus, o.threads);
 
 	if (!err)
 		err = clearpages_populate(base, bytes, &o);

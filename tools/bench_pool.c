@@ -92,10 +92,13 @@ static int make_dirty(struct fault_trial *f)
 int bench_pool_ready(void *arg, unsigned int member)
 {
 	struct fault_trial *f = arg;
+	unsigned int i;
 	int err;
 
 	if (member)
 		return TOOL_OK;
+	for (i = 0; i < f->bench->threads; i++) /* what another trial left has the same pages */
+		region_unmap(&f->regions[i]);
 	err = make(f);
 	return err ? err : make_dirty(f);
 }
