@@ -63,7 +63,7 @@ check-sanitize:
 # ---- lint ----------------------------------------------------------------------
 
 LINT_C := $(sort $(wildcard core/*.c core/x86/*.c core/test/*.c lib/*.c tools/*.c \
-	tests/unit/*.c tests/live/*.c))
+	tests/unit/*.c tests/live/*.c tests/qemu/guest/*.c tests/qemu/insns/*.c))
 LINT_SH := $(sort $(wildcard tests/*.sh tests/*/*.sh tests/*/*.bats tests/*/*.bash \
 	bench/*.sh contrib/*.sh .ci/run))
 LINT_FLAGS = -std=gnu11 -D_GNU_SOURCE -DCLEARPAGES_VERSION='"$(VERSION)"' -Iinclude
@@ -77,7 +77,7 @@ lint-cppcheck:
 	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr \
 		--enable=warning,style,performance,portability \
 		--suppress=missingIncludeSystem --suppress=variableScope \
-		-D_GNU_SOURCE -D__x86_64__ -Iinclude core lib tools
+		-D_GNU_SOURCE -D__x86_64__ -Iinclude core lib tools tests/qemu/guest tests/qemu/insns
 
 # Each file by itself, as many at a time as there are cpus.
 lint-tidy:
