@@ -45,9 +45,11 @@ _clearpages() {
 	COMPREPLY=()
 	_clearpages_value && return
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'bench list module --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W 'bench list module status --help --version' -- "$cur"))
 	elif [[ $command == list ]]; then
 		COMPREPLY=($(compgen -W 'machine variants policies --sysroot --json --help' -- "$cur"))
+	elif [[ $command == status ]]; then
+		COMPREPLY=($(compgen -W '--sysroot --json --help' -- "$cur"))
 	elif [[ $command == module ]] && ((COMP_CWORD == 2)); then
 		COMPREPLY=($(compgen -W 'load unload policy --timeout --help' -- "$cur"))
 	elif [[ $command == module ]]; then

@@ -22,6 +22,7 @@ static const struct command {
 	{ "bench", cmd_bench, "measure how fast this machine makes huge pages ready" },
 	{ "list", cmd_list, "show what this machine has: processor, caches, variants, policies" },
 	{ "module", cmd_module, "put clearpages.ko into the kernel, take it out, set its policy" },
+	{ "status", cmd_status, "show what zeroes huge pages in this kernel, and what would help" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
