@@ -47,7 +47,7 @@ _clearpages() {
 	COMPREPLY=()
 	_clearpages_value && return
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'bench list module populate --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W 'bench list module populate status --help --version' -- "$cur"))
 	elif [[ $command == populate ]]; then
 		if [[ $cur == -* ]]; then
 			COMPREPLY=($(compgen -W '--clear --policy --threads --node --dry-run --json
@@ -58,6 +58,8 @@ _clearpages() {
 		fi
 	elif [[ $command == list ]]; then
 		COMPREPLY=($(compgen -W 'machine variants policies --sysroot --json --help' -- "$cur"))
+	elif [[ $command == status ]]; then
+		COMPREPLY=($(compgen -W '--sysroot --json --help' -- "$cur"))
 	elif [[ $command == module ]] && ((COMP_CWORD == 2)); then
 		COMPREPLY=($(compgen -W 'load unload policy --timeout --help' -- "$cur"))
 	elif [[ $command == module ]]; then

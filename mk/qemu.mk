@@ -3,7 +3,8 @@
 # make check-qemu-short		what CI runs: 6.1 and the newest kernel, one signature each
 # K="6.12 7.3" some kernels; JOBS=2 kernels at a time; STRESS= seconds of each stress; RELOADS= times of loading;
 # SELFTEST=1 all of core's cases in the module as well, which takes minutes a kernel.
-.PHONY: check-qemu check-qemu-short
+# make check-qemu-debug		the stress on a kernel with KASAN, lockdep and kmemleak
+.PHONY: check-qemu check-qemu-short check-qemu-debug
 
 QEMU_GUEST_CFLAGS := -std=gnu11 -O2 -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wundef -Wpointer-arith -Wcast-align -D_GNU_SOURCE
@@ -27,3 +28,7 @@ check-qemu-short: STRESS ?= 5
 check-qemu-short: RELOADS ?= 10
 check-qemu-short: $(B)/qemu/guest $(B)/qemu/insns.so
 	$(QEMU_ENV) sh tests/qemu/check.sh short $(K)
+
+# A kernel of its own with KASAN, lockdep and kmemleak, built once for each content.
+check-qemu-debug: $(B)/qemu/guest
+	STRESS='$(STRESS)' RELOADS='$(RELOADS)' sh tests/qemu/debug.sh

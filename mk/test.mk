@@ -75,7 +75,8 @@ check-tsan:
 # ---- lint ----------------------------------------------------------------------
 
 LINT_C := $(sort $(wildcard core/*.c core/x86/*.c core/test/*.c lib/*.c tools/*.c \
-	tests/unit/*.c tests/live/*.c examples/*.c))
+	tests/unit/*.c tests/live/*.c examples/*.c tests/qemu/guest/*.c \
+	tests/qemu/insns/*.c))
 LINT_SH := $(sort $(wildcard tests/*.sh tests/*/*.sh bench/*.sh contrib/*.sh \
 	.ci/run))
 LINT_COMPLETE := $(sort $(wildcard contrib/*.bash))
@@ -91,7 +92,7 @@ lint-cppcheck:
 	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr \
 		--enable=warning,style,performance,portability \
 		--suppress=missingIncludeSystem --suppress=variableScope \
-		-D_GNU_SOURCE -D__x86_64__ -Iinclude core lib tools
+		-D_GNU_SOURCE -D__x86_64__ -Iinclude core lib tools tests/qemu/guest tests/qemu/insns
 
 # Each file by itself, as many at a time as there are cpus.
 lint-tidy:

@@ -23,6 +23,7 @@ static const struct command {
 	{ "list", cmd_list, "show what this machine has: processor, caches, variants, policies" },
 	{ "module", cmd_module, "put clearpages.ko into the kernel, take it out, set its policy" },
 	{ "populate", cmd_populate, "make files that are memory resident, and zero them if asked" },
+	{ "status", cmd_status, "show what zeroes huge pages in this kernel, and what would help" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -7,5 +7,6 @@ int cmd_list(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_module(int argc, char **argv);
 int cmd_populate(int argc, char **argv);
+int cmd_status(int argc, char **argv);
 
 #endif

@@ -19,12 +19,20 @@
 
 #define POLL_MS 20
 
+/* The kernel looks at the tasks once a second only: to undo takes more than one look. */
+#define UNDO_MIN_MS 10000
+
 /* For references that outlive the livepatch's folder by a moment. */
 #define REMOVE_MS 2000
 
 static uint64_t deadline(const struct module_calls *c, unsigned int ms)
 {
 	return c->now_ms() + ms;
+}
+
+static unsigned int undo_ms(unsigned int timeout_ms)
+{
+	return timeout_ms > UNDO_MIN_MS ? timeout_ms : UNDO_MIN_MS;
 }
 
 static unsigned int seconds(unsigned int ms)
@@ -131,12 +139,12 @@ static int take_back(const struct module_calls *c, unsigned int timeout_ms)
 
 	module_holders_read(c->root, true, &holders);
 	module_holders_text(&holders, who, sizeof(who));
-	end = deadline(c, timeout_ms);
+	end = deadline(c, undo_ms(timeout_ms));
 	c->write(MODULE_LIVEPATCH "/enabled", "0");
 	if (!wait_for(c, end, gone))
 		return fail(TOOL_FAILED, "module load: not in force after %u s, held up by %s; taking it "
 			    "back is not done after %u s either, and goes on: see 'clearpages status'",
-			    seconds(timeout_ms), who, seconds(timeout_ms));
+			    seconds(timeout_ms), who, seconds(undo_ms(timeout_ms)));
 	return fail(TOOL_FAILED, "module load: not in force after %u s, held up by %s; %s",
 		    seconds(timeout_ms), who, remove_module(c) ?
 		    "it is out of force again, but still loaded: 'clearpages module unload'" :
@@ -174,14 +182,15 @@ static int put_back(const struct module_calls *c, unsigned int timeout_ms)
 
 	module_holders_read(c->root, false, &holders);
 	module_holders_text(&holders, who, sizeof(who));
-	end = deadline(c, timeout_ms);
+	end = deadline(c, undo_ms(timeout_ms));
 	/* Refused is what was done after all, just now; then there is nothing to put back. */
 	if (c->write(MODULE_LIVEPATCH "/enabled", "1") && wait_for(c, end, gone))
 		return TOOL_OK;
 	if (!wait_for(c, end, settled))
 		return fail(TOOL_FAILED, "module unload: still in use after %u s, held up by %s; putting "
 			    "it back in force is not done after %u s either, and goes on: see "
-			    "'clearpages status'", seconds(timeout_ms), who, seconds(timeout_ms));
+			    "'clearpages status'", seconds(timeout_ms), who,
+			    seconds(undo_ms(timeout_ms)));
 	return fail(TOOL_FAILED, "module unload: still in use after %u s, held up by %s; it is in force "
 		    "again, nothing has changed", seconds(timeout_ms), who);
 }

@@ -69,20 +69,18 @@ static int spawn(const char *program, char *const argv[], int fd, pid_t *pid)
 /* All that comes, until the other end closes; what does not fit is read, and dropped. */
 static void drain(int fd, char *text, size_t size)
 {
-	size_t used = 0;
-	char rest[512];
+	size_t used = 0, room;
+	char piece[512];
 	ssize_t got;
 
-	for (;;) {
-		bool room = used < size - 1;
-
-		got = read(fd, room ? text + used : rest, room ? size - 1 - used : sizeof(rest));
-		if (got < 0 && errno == EINTR)
+	while ((got = read(fd, piece, sizeof(piece))) > 0 || (got < 0 && errno == EINTR)) {
+		room = size - 1 - used;
+		if (got < 0)
 			continue;
-		if (got <= 0)
-			break;
-		if (room)
-			used += (size_t)got;
+		if ((size_t)got < room)
+			room = (size_t)got;
+		memcpy(text + used, piece, room);
+		used += room;
 	}
 	text[used] = '\0';
 }
@@ -91,7 +89,7 @@ static int run(const char *program, char *const argv[])
 {
 	char text[2048];
 	int ends[2], status, err;
-	pid_t pid;
+	pid_t pid = -1;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;

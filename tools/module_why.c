@@ -147,8 +147,8 @@ static void built_for(const char *file, char *release, size_t size)
 	static const char key[] = "vermagic=";
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
 	const char *map = MAP_FAILED, *at = NULL;
-	size_t left = 0;
 	struct stat st;
+	size_t left;
 
 	release[0] = '\0';
 	if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0)

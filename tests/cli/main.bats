@@ -29,11 +29,11 @@ full="standard output: No space left on device: the output is incomplete"
 }
 
 @test "unknown commands, options and trailing words" {
-	refuses 2 "'nosuch': no such command, expected bench, list, module or populate, or --help" nosuch
-	refuses 2 "'': no such command, expected bench, list, module or populate, or --help" ''
-	refuses 2 "'lis': no such command, expected bench, list, module or populate, or --help" lis
-	refuses 2 "'--json': no such option, expected bench, list, module or populate, or --help" --json
-	refuses 2 "'nosuch': no such command, expected bench, list, module or populate, or --help" help nosuch
+	refuses 2 "'nosuch': no such command, expected bench, list, module, populate or status, or --help" nosuch
+	refuses 2 "'': no such command, expected bench, list, module, populate or status, or --help" ''
+	refuses 2 "'lis': no such command, expected bench, list, module, populate or status, or --help" lis
+	refuses 2 "'--json': no such option, expected bench, list, module, populate or status, or --help" --json
+	refuses 2 "'nosuch': no such command, expected bench, list, module, populate or status, or --help" help nosuch
 	refuses 2 "'list': expected nothing after --version" --version list
 	refuses 2 "'list': expected nothing after -h" -h list
 	refuses 2 "'variants': expected nothing after list" help list variants
@@ -75,7 +75,7 @@ full="standard output: No space left on device: the output is incomplete"
 
 @test "stdout closed, but nothing to say there: the code that it would have had" {
 	run --separate-stderr bash -c '"$CLEARPAGES" nosuch >&-'
-	says 2 "'nosuch': no such command, expected bench, list, module or populate, or --help"
+	says 2 "'nosuch': no such command, expected bench, list, module, populate or status, or --help"
 }
 
 @test "the reader of stdout gone: exit 1 and one line, not a signal" {

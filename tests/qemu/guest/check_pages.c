@@ -20,16 +20,18 @@ void check_load(void)
 		fail("loaded without a line in the log");
 }
 
+static bool skips = true;
+
 /* What the kernel itself zeroes, out of the module's reach. */
 static bool never_ours(const struct kind *kind)
 {
 	return !kind->hugetlb && kernel_at_least(6, 13) && !booted_with("init_on_alloc=0");
 }
 
-/* What the allocator has zeroed, and the module knows it. 5.10's callers nobody has read. */
+/* What the allocator has zeroed, and the module knows it. */
 static bool zeroed_before(const struct kind *kind)
 {
-	return !kind->hugetlb && kernel_at_least(6, 0) && !kernel_at_least(6, 13) &&
+	return skips && !kind->hugetlb && !kernel_at_least(6, 13) &&
 	       !booted_with("init_on_alloc=0");
 }
 
@@ -99,9 +101,14 @@ void check_fallocate(void)
 	check_rounds(&fallocate_2m, PAGES, 1);
 }
 
+/* Then with the parameter that has the module zero them all the same. */
 void check_thp(void)
 {
 	check_rounds(&thp, 48, 2);
+	reload("skip_zeroed=0");
+	skips = false;
+	check_kind(&thp, 8, "with skip_zeroed=0");
+	reload("");
 }
 
 void check_mthp_64k(void)

@@ -145,8 +145,7 @@ void check_preempt_switch(void)
 	keep_model(changing_models);
 }
 
-/* The model that the command line asked for is in force, and pages are zeroed. */
-void check_booted_model(void)
+static const char *booted_model(void)
 {
 	char word[32];
 	size_t i;
@@ -154,14 +153,20 @@ void check_booted_model(void)
 	for (i = 0; i < MODELS; i++) {
 		snprintf(word, sizeof(word), "preempt=%s", models[i]);
 		if (booted_with(word))
-			break;
+			return models[i];
 	}
-	if (i == MODELS)
-		skip("booted without preempt=");
-	if (strcmp(model_in_force(), models[i]))
-		skip("this kernel has no preempt=%s: it took %s", models[i], model_in_force());
+	skip("booted without preempt=");
+}
+
+/* The model that the command line asked for is in force, and pages are zeroed. */
+void check_booted_model(void)
+{
+	const char *model = booted_model();
+
+	if (strcmp(model_in_force(), model))
+		skip("this kernel has no preempt=%s: it took %s", model, model_in_force());
 	if (!is_loaded())
 		load("");
 	need_pool(&hugetlb_2m, 16);
-	check_kind(&hugetlb_2m, 16, models[i]);
+	check_kind(&hugetlb_2m, 16, model);
 }

@@ -91,7 +91,7 @@ static void comings_and_goings(struct crew *crew, unsigned int seconds)
 {
 	static const char *const policies[] = { "auto", "stock", "ranges", "stream", "oneshot",
 						"far=movnti,near=mov,unit=64K,order=narrow" };
-	uint64_t end = now_ms() + seconds * 1000, times = 0;
+	uint64_t end = now_ms() + (uint64_t)seconds * 1000, times = 0;
 
 	while (now_ms() < end) {
 		switch (random_below(4)) {

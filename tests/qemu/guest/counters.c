@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The module's counters in debugfs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "module.h"
@@ -9,8 +10,8 @@
 void read_counters(struct counters *c)
 {
 	static char text[64 << 10];
-	char *line, *save = NULL, name[48];
-	unsigned long long value;
+	char *line, *save = NULL, *name, *number;
+	uint64_t value;
 
 	memset(c, 0, sizeof(*c));
 	if (!read_text(STATS, text, sizeof(text)))
@@ -18,8 +19,12 @@ void read_counters(struct counters *c)
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		struct variant_counter *v = &c->variant[c->variants];
 
-		if (sscanf(line, "%47s %llu", name, &value) != 2)
+		name = line;
+		number = strchr(line, ' ');
+		if (!number)
 			continue;
+		*number++ = 0;
+		value = strtoull(number, NULL, 10);
 		if (!strcmp(name, "folios_64K"))
 			c->folios[0] = value;
 		else if (!strcmp(name, "folios_2M"))

@@ -93,10 +93,12 @@ long long number_after(const char *path, const char *word)
 bool kernel_at_least(unsigned int major, unsigned int minor)
 {
 	struct utsname u;
-	unsigned int a = 0, b = 0;
+	unsigned long a, b;
+	char *end;
 
 	uname(&u);
-	sscanf(u.release, "%u.%u", &a, &b);
+	a = strtoul(u.release, &end, 10);
+	b = strtoul(end + 1, NULL, 10);
 	return a > major || (a == major && b >= minor);
 }
 
