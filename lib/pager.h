@@ -124,6 +124,6 @@ void thread_help(struct member *m);
 
 /* From now on faults of that signal in the pool are answered by pager_fault(). */
 int signal_add(struct clearpages_pool *p, int signo);
-void signal_remove(struct clearpages_pool *p);
+void signal_remove(const struct clearpages_pool *p);
 
 #endif

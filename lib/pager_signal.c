@@ -233,7 +233,7 @@ static void empty(struct slot *s)
 		uninstall(c);
 }
 
-void signal_remove(struct clearpages_pool *p)
+void signal_remove(const struct clearpages_pool *p)
 {
 	struct block *b;
 	size_t i;

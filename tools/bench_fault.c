@@ -316,14 +316,16 @@ int bench_fault(const struct bench *b)
 		.min_ns = b->min_ns, .seed = b->seed,
 	};
 	int err = bench_memory(b, b->size);
+	bool room;
 
 	one.shared = true;
-	if (!err && (!regions || !trials || !shared.mine || !m.trials))
+	room = regions && trials && shared.mine && m.trials;
+	if (!err && !room)
 		err = fail(TOOL_FAILED, "out of memory");
-	if (!err)
+	if (!err && room) {
 		add_trials(b, &one, &m, &like, trials);
-	if (!err)
 		err = crew_new(b->cpus, b->threads, b->cycles, &m.crew);
+	}
 	if (!err)
 		err = measure_run(&m);
 	for (i = 0; regions && i < b->threads; i++)

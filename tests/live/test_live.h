@@ -16,22 +16,17 @@ static pid_t live_owner;
 
 static bool live_resize(size_t page, long by)
 {
+	struct limits_pool now;
 	char path[96];
-	long now = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages",
 		 page >> 10);
-	f = fopen(path, "r+");
-	if (!f || fscanf(f, "%ld", &now) != 1)
-		now = -1;
-	if (f && now >= 0 && now + by >= 0) {
-		rewind(f);
-		fprintf(f, "%ld", now + by);
-	}
-	if (f)
-		fclose(f);
-	return now >= 0;
+	f = limits_pool("", page, LIMITS_ANY_NODE, &now) ? NULL : fopen(path, "w");
+	if (!f)
+		return false;
+	fprintf(f, "%ld", (long)now.total + by);
+	return !fclose(f);
 }
 
 /* Children come through here as well when they end by exit(). */
@@ -44,14 +39,6 @@ static void live_return(void)
 			live_resize(i ? GIGA : HUGE, -(long)live_borrowed[i]);
 		live_borrowed[i] = 0;
 	}
-}
-
-/* Not in the rules of signal handlers; but a run that takes too long is ended this way. */
-__attribute__((unused))
-static void live_ended(int signo)
-{
-	live_return();
-	_exit(128 + signo);
 }
 
 __attribute__((unused))
@@ -73,8 +60,6 @@ static bool live_pages(size_t page, size_t count)
 	if (!live_owner) {
 		live_owner = getpid();
 		atexit(live_return);
-		signal(SIGTERM, live_ended);
-		signal(SIGINT, live_ended);
 	}
 	if (live_resize(page, (long)(count - have)))
 		live_borrowed[page == GIGA] += count - have;

@@ -185,7 +185,7 @@ static void through_the_file(struct clearpages_pool *p, char *a)
 
 	(void)p, (void)a;
 	while ((e = readdir(d))) {
-		int fd = atoi(e->d_name);
+		int fd = (int)strtol(e->d_name, NULL, 10);
 
 		if (fd < 3)
 			continue;

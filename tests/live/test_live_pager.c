@@ -38,8 +38,8 @@ static int try_write(char *a)
 		return -1;
 	if (write(fds[1], a, sizeof(buffer)) < 0)
 		err = errno;
-	else if (read(fds[0], buffer, sizeof(buffer)) != sizeof(buffer) ||
-		 !is_filled(buffer, sizeof(buffer), 0))
+	if (!err && (read(fds[0], buffer, sizeof(buffer)) != sizeof(buffer) ||
+		     !is_filled(buffer, sizeof(buffer), 0)))
 		err = -1;
 	close(fds[0]);
 	close(fds[1]);
@@ -54,11 +54,9 @@ static int try_recvmsg(char *a)
 
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds))
 		return -1;
-	if (send(fds[0], "hello", 5, 0) != 5)
-		err = -1;
-	else if (recvmsg(fds[1], &m, 0) < 0)
+	if (send(fds[0], "hello", 5, 0) == 5 && recvmsg(fds[1], &m, 0) < 0)
 		err = errno;
-	else if (memcmp(a, "hello", 6))
+	if (!err && memcmp(a, "hello", 6))
 		err = -1;
 	close(fds[0]);
 	close(fds[1]);

@@ -13,7 +13,8 @@
 #include "../../lib/pager.h"
 #include "test_live.h"
 
-enum { THREADS = 8, PAGES = 6 };
+#define THREADS 8
+#define PAGES ((size_t)6)
 
 static struct clearpages_pool *pool;
 static pthread_barrier_t begin, end;

@@ -42,7 +42,7 @@ static bool is_filled(const void *addr, size_t bytes, unsigned char with)
 {
 	const unsigned char *a = addr;
 
-	return a[0] == with && !memcmp(a, a + 1, bytes - 1);
+	return a && a[0] == with && !memcmp(a, a + 1, bytes - 1);
 }
 
 #endif
