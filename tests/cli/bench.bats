@@ -134,7 +134,7 @@ first_cpu() { awk '/^Cpus_allowed_list:/ { sub(/[-,].*/, "", $2); print $2 }' /p
 	misuse 2 "--unit '0'" clear -f stosb --unit 0
 	misuse 2 "expected -f" clear --order forward
 	misuse 2 "expected -f" clear --unit 4K
-	misuse 2 "'--policy': unknown option" fault --policy stock
+	misuse 2 "--policy: the kernel's paths have none" fault --policy stock
 }
 
 @test "bench: a variant that this machine lacks: exit 77, and why" {
@@ -148,8 +148,8 @@ first_cpu() { awk '/^Cpus_allowed_list:/ { sub(/[-,].*/, "", $2); print $2 }' /p
 
 @test "bench fault: paths that are none, by a letter or by a prefix" {
 	for path in demandx dem Demand '' 'demand,' ',demand' 'demand ' kernelx; do
-		misuse 2 "expected demand, populate or madvise" fault -f "$path"
-		misuse 2 "expected demand, populate or madvise" fault --path "$path"
+		misuse 2 "expected demand, populate, madvise, touch-threads" fault -f "$path"
+		misuse 2 "expected demand, populate, madvise, touch-threads" fault --path "$path"
 	done
 	misuse 2 "--shared with -f populate" fault --shared -f populate
 	misuse 2 "--shared with -f populate" fault --shared -f demand,populate
