@@ -11,7 +11,7 @@
 #include "bench.h"
 
 /* The whole is to stay under a minute, on a slow machine too. */
-#define BUDGET_NS 22000000000u
+#define BUDGET_NS 15000000000u
 #define SIZE_2M ((uint64_t)256 << 20)
 
 /* These policies on mapped memory, and two of them in the pager. */
@@ -69,67 +69,73 @@ static void add_clear_trials(struct section *s, unsigned int first, uint64_t chu
 	}
 }
 
-/*
- * The streaming variants in one extent, a few rounds of each: the fastest is
- * what the others are held against.
- */
-static int find_limit(struct section *s)
+static int add_variant(struct section *s, const char *variant)
 {
-	struct clearpages_variant v = { .size = sizeof(v) };
-	const char *names[MOST_TRIALS] = { NULL };
-	unsigned int i, first = s->bench.policy_count, count = 0, best = 0;
-	double most = 0;
-	int err = TOOL_OK;
+	char text[96];
 
-	for (i = 0; !clearpages_variant_get(i, &v) && !err; i++) {
-		char text[96];
+	snprintf(text, sizeof(text), "oneshot,far=%s,near=%s", variant, variant);
+	return bench_add_policies(&s->bench, text);
+}
 
-		if (!v.streaming || v.lacks || count == MOST_TRIALS)
-			continue;
-		snprintf(text, sizeof(text), "oneshot,far=%s,near=%s", v.name, v.name);
-		err = bench_add_policies(&s->bench, text);
-		names[count++] = v.name;
+static void drop_policies(struct section *s, unsigned int keep)
+{
+	while (s->bench.policy_count > keep) {
+		struct bench_policy *last = &s->bench.policies[--s->bench.policy_count];
+
+		free(last->name);
+		clearpages_policy_free(last->policy);
 	}
-	if (err || !count) /* movnti is on every x86-64 */
-		return err ? err : fail(TOOL_UNSUPPORTED, "no streaming variant works here");
-	s->measure.count = 0;
-	s->measure.rounds = 3;
-	add_clear_trials(s, first, s->bench.size);
-	err = measure_run(&s->measure);
-	for (i = 0; i < s->measure.count && !err; i++) {
-		double *rates = measure_rates(&s->measure, &s->trials[i]);
+}
+
+static unsigned int fastest(const struct measure *m)
+{
+	unsigned int i, best = 0;
+	double most = 0;
+
+	for (i = 0; i < m->count; i++) {
+		double *rates = measure_rates(m, &m->trials[i]);
 		struct stats st;
 
-		stats_of(rates, s->measure.rounds, &st);
+		stats_of(rates, m->rounds, &st);
 		free(rates);
 		if (st.median > most) {
 			most = st.median;
 			best = i;
 		}
 	}
-	measure_free(&s->measure);
-	s->limit = names[best];
-	/* The best one first. */
-	for (i = first; i < s->bench.policy_count; i++) {
-		if (i - first == best) {
-			struct bench_policy keep = s->bench.policies[i];
-
-			s->bench.policies[i] = s->bench.policies[first];
-			s->bench.policies[first] = keep;
-		}
-	}
-	return err;
+	return best;
 }
 
-/* Only the best streaming variant stays of those that find_limit() added. */
-static void drop_others(struct section *s)
+/*
+ * The streaming variants in one extent, a few rounds of each: the fastest is
+ * what the others are held against. Found once, it serves for the other pages.
+ */
+static int find_limit(struct section *s)
 {
-	while (s->bench.policy_count > NAMED + 1) {
-		struct bench_policy *last = &s->bench.policies[--s->bench.policy_count];
+	struct clearpages_variant v = { .size = sizeof(v) };
+	const char *names[MOST_TRIALS];
+	unsigned int i, count = 0;
+	int err = TOOL_OK;
 
-		free(last->name);
-		clearpages_policy_free(last->policy);
+	if (s->limit)
+		return add_variant(s, s->limit);
+	for (i = 0; !clearpages_variant_get(i, &v) && !err && count < MOST_TRIALS; i++) {
+		if (!v.streaming || v.lacks)
+			continue;
+		err = add_variant(s, v.name);
+		names[count++] = v.name;
 	}
+	if (err || !count) /* movnti is on every x86-64 */
+		return err ? err : fail(TOOL_UNSUPPORTED, "no streaming variant works here");
+	s->measure.count = 0;
+	s->measure.rounds = 3;
+	add_clear_trials(s, NAMED, s->bench.size);
+	err = measure_run(&s->measure);
+	if (!err)
+		s->limit = names[fastest(&s->measure)];
+	measure_free(&s->measure);
+	drop_policies(s, NAMED);
+	return err ? err : add_variant(s, s->limit);
 }
 
 /* May this process have a pager, and for such pages? */
@@ -194,7 +200,6 @@ static int run(struct section *s)
 		err = find_limit(s);
 	if (err)
 		return err;
-	drop_others(s);
 	s->measure.rounds = s->bench.rounds;
 	s->measure.budget_ns = BUDGET_NS;
 	s->measure.count = 0;
@@ -356,6 +361,7 @@ int bench_headline(const struct bench *b)
 								      "not_measured", why[i]));
 			continue;
 		}
+		sections[i].limit = i ? sections[i - 1].limit : NULL;
 		err = run_section(&sections[i], runs);
 		done += !err;
 	}

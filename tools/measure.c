@@ -153,8 +153,10 @@ void measure_free(struct measure *m)
 {
 	unsigned int i;
 
-	for (i = 0; i < m->count; i++)
+	for (i = 0; i < m->count; i++) {
 		free(m->trials[i].samples);
+		m->trials[i].samples = NULL;
+	}
 }
 
 double *measure_rates(const struct measure *m, const struct trial *t)
