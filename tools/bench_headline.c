@@ -162,8 +162,8 @@ static bool pager_works(const struct bench *b)
 
 static void add_fault_trials(struct section *s)
 {
+	bool pager, populate = region_can_populate();
 	unsigned int i;
-	bool pager;
 
 	region_unmap(&s->region); /* the same pages are to try it with */
 	pager = pager_works(&s->bench);
@@ -175,7 +175,7 @@ static void add_fault_trials(struct section *s)
 	for (i = 0; i < ROWS; i++) {
 		struct fault_trial *f = &s->fault[i];
 
-		if (rows[i].pager && !pager)
+		if ((rows[i].pager && !pager) || (rows[i].path == PATH_MADVISE && !populate))
 			continue;
 		f->bench = rows[i].path == PATH_PARALLEL ? &s->split : &s->bench;
 		f->regions = &s->region;

@@ -248,8 +248,10 @@ static int check_pools(struct bench *b)
 	if (b->policy_count && !any)
 		return fail(TOOL_USAGE, "--policy: the kernel's paths have none to choose; expected one "
 			    "of -f pager-signal, pager-ahead, pager-thread, pool-eager besides");
-	if (b->path[PATH_PARALLEL] && !b->use[USE_NONE])
-		return fail(TOOL_USAGE, "--use with -f populate-parallel: that has no next step");
+	for (i = USE_NONE + 1; i < USES; i++)
+		if (b->path[PATH_PARALLEL] && b->use[i])
+			return fail(TOOL_USAGE, "--use %s with -f populate-parallel: that has no "
+				    "next step; expected --use none", use_names[i]);
 	return any && !b->policy_count ? bench_add_policies(b, "auto") : TOOL_OK;
 }
 

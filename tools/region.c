@@ -13,6 +13,10 @@
 
 #define THP "/sys/kernel/mm/transparent_hugepage/"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 #ifndef MAP_HUGE_SHIFT
 #define MAP_HUGE_SHIFT 26
 #endif
@@ -103,6 +107,16 @@ int region_map(struct region *r, size_t bytes, size_t page, enum region_kind kin
 		    kind == REGION_THP && err == -ENOMEM && page < region_pmd_bytes() ?
 			    " (one mapping a page: see /proc/sys/vm/max_map_count, or use a smaller -s)" :
 			    "");
+}
+
+bool region_can_populate(void)
+{
+	char *page = map(4096, 0);
+	bool can = page && !madvise(page, 4096, MADV_POPULATE_WRITE);
+
+	if (page)
+		munmap(page, 4096);
+	return can;
 }
 
 void region_unmap(struct region *r)

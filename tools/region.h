@@ -27,6 +27,9 @@ struct region {
  */
 int region_map(struct region *r, size_t bytes, size_t page, enum region_kind kind, bool populate);
 
+/* Has this kernel MADV_POPULATE_WRITE (Linux 5.14)? */
+bool region_can_populate(void);
+
 /* Give it back; nothing for a region that is not mapped. */
 void region_unmap(struct region *r);
 

@@ -135,6 +135,7 @@ first_cpu() { awk '/^Cpus_allowed_list:/ { sub(/[-,].*/, "", $2); print $2 }' /p
 	misuse 2 "expected -f" clear --order forward
 	misuse 2 "expected -f" clear --unit 4K
 	misuse 2 "--policy: the kernel's paths have none" fault --policy stock
+	misuse 2 "--use write with -f populate-parallel" fault -f populate-parallel --use none,write
 }
 
 @test "bench: a variant that this machine lacks: exit 77, and why" {

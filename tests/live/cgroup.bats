@@ -81,18 +81,18 @@ comes_down() {
 	needs_room 2048 64
 	make_cgroup
 	during 1
-	soon unchanged
+	soon_unchanged
 	if [ "$(nproc)" -ge 2 ]; then
 		for _ in {1..5}; do
 			during 2
-			soon unchanged
+			soon_unchanged
 		done
 	fi
 	# The same where the pool had the pages: nothing was reserved for the run.
 	grow 2048 32
 	during 1 --no-reserve
 	grow 2048 -32
-	soon unchanged
+	soon_unchanged
 }
 
 # In a mount namespace of its own: nobody else sees the hierarchy. It exists as

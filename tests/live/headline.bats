@@ -11,7 +11,11 @@ setup() {
 }
 teardown() { live_teardown; }
 
-whats=("the kernel's demand fault" "mapped, by stock" "mapped, by ranges" "mapped, by auto" "store limit (")
+whats=("the kernel's demand fault" "the kernel's populate" "populate in parallel"
+	"a pool's get, auto" "a pool's get, cleaned before" "mapped, by stock" "mapped, by ranges"
+	"mapped, by auto" "store limit (")
+# Only on pages of hugetlb, and with userfaultfd.
+pager=("the pager's fault, ranges" "the pager's fault, auto")
 
 # The section of the table that begins with that line.
 section() { awk -v from="$1" 'index($0, from) == 1 { on = 1 } on && /^$/ { exit } on' "$out"; }
@@ -26,7 +30,7 @@ complete() {
 			return 1
 		}
 	done
-	[ "$(grep -c -E ' ([0-9.]+ to [0-9.]+|no difference) +[0-9]+%$' <<<"$text")" -eq 4 ]
+	[ "$(grep -c -E ' ([0-9.]+ to [0-9.]+|no difference) +([0-9]+%|none)$' <<<"$text")" -eq $((${#whats[@]} - 1)) ]
 }
 
 @test "as root: both sections, pages reserved and given back" {
@@ -34,6 +38,7 @@ complete() {
 	needs_room 1048576 1
 	measures "${brief[@]}"
 	cat "$out"
+	whats+=("${pager[@]}")
 	complete "256M in hugetlb pages of 2M, 1 thread"
 	complete "1G in hugetlb pages of 1G, 1 thread"
 	grep -q '^Kernel: ' "$out"
@@ -48,9 +53,10 @@ complete() {
 	measures --no-reserve --json "${brief[@]}"
 	grep -q 'no hugetlb pages, taking transparent ones: ' "$err"
 	grep -q '1G pages are not measured: .*type ' "$err"
-	holds '.command == "bench" and (.runs | length == 1) and .runs[0].transparent and
-		(.runs[0].results | length == 5) and (.runs[0].store_limit_variant | length > 0)'
-	holds '[.runs[0].results[1:4][].policy] == ["stock", "ranges", "auto"] and
+	holds '.command == "bench" and (.runs | length == 2) and .runs[0].transparent and
+		(.runs[0].results | length == 9) and (.runs[0].store_limit_variant | length > 0)'
+	holds '.runs[1].page_bytes == 1073741824 and (.runs[1].not_measured | test("type ."))'
+	holds '[.runs[0].results[5:8][].policy] == ["stock", "ranges", "auto"] and
 		([.runs[0].results[1:][].ratio_to_first | .low_95 <= .median and .median <= .high_95] | all)'
 	is_unchanged
 }
@@ -67,7 +73,7 @@ complete() {
 	is_unchanged
 }
 
-@test "as an unprivileged user, THP off: exit 1, nothing on stdout but the host sheet" {
+@test "as an unprivileged user, THP off: exit 1, no numbers" {
 	needs_empty_pool 1048576
 	needs_empty_pool 2048
 	[ -e "$thp/enabled" ] || skip "this kernel has no transparent huge pages"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What the tests on huge pages share. They need root and a machine on which
-# nobody else uses huge pages meanwhile. They change it (pools, THP, cgroups)
-# and each leaves it as it found it: teardown looks, and fails the test if not.
+# What the tests on huge pages share. They need root, and say SKIP where others
+# use huge pages meanwhile. They change the machine (pools, THP, cgroups), and
+# each leaves it as it found it: teardown looks, and fails the test if not.
 # shellcheck disable=SC2030,SC2031 # a test is a subshell, and means to be
 load ../cli/helper
 
@@ -35,7 +35,7 @@ restore_thp() {
 	local file value
 	while IFS=: read -r file value; do
 		case $file in
-		*/enabled) chosen <<<"$value" >"$file" ;;
+		*/enabled) [ "$(cat "$file")" = "$value" ] || chosen <<<"$value" >"$file" ;;
 		esac
 	done <"$before"
 }
@@ -50,6 +50,10 @@ live_setup() {
 	out=$BATS_TEST_TMPDIR/out err=$BATS_TEST_TMPDIR/err before=$BATS_TEST_TMPDIR/before
 	pid='' group=''
 	machine >"$before"
+	busy=''
+	if others; then
+		busy=yes
+	fi
 }
 
 live_teardown() {
@@ -63,19 +67,56 @@ live_teardown() {
 		[ "${added[$size]}" -eq 0 ] || grow "$size" $((-added[$size]))
 	done
 	restore_thp
-	soon unchanged
+	soon unchanged_or_others
 }
 
 # Is the machine as it was?
 unchanged() { machine | diff "$before" - >"$BATS_TEST_TMPDIR/changes"; }
 
-# The same as an assertion: now, not soon.
+# Are pages in use or promised, though none of ours can be: all that a test
+# started has ended? What a run of ours forgot would be free. So somebody else
+# is at it, and what the pool is says nothing.
+others() {
+	local dir
+	for dir in "$pools"/*; do
+		[ "$(cat "$dir/free_hugepages")" -ge "$(cat "$dir/nr_hugepages")" ] &&
+			[ "$(cat "$dir/resv_hugepages")" -eq 0 ] || return 0
+	done
+	return 1
+}
+
+no_others() {
+	for _ in {1..50}; do
+		if [ "$busy" ] || others; then
+			skip "somebody else has huge pages in use meanwhile"
+		fi
+		sleep 0.02
+	done
+}
+
+# Assertions: it is as it was, now or soon. To be called when nothing runs.
 is_unchanged() {
 	unchanged || {
+		no_others
 		cat "$BATS_TEST_TMPDIR/changes"
 		return 1
 	}
 }
+
+has_pages() { # kib pages
+	[ "$(pool "$1")" -eq "$2" ] || {
+		no_others
+		echo "the pool of $1 KiB has $(pool "$1") pages, expected $2"
+		return 1
+	}
+}
+
+soon_unchanged() {
+	soon unchanged_or_others
+	is_unchanged
+}
+
+unchanged_or_others() { unchanged || [ "$busy" ] || others; }
 
 # soon COMMAND...: until it says yes. Half a minute is not a limit on what is
 # tested: it is when to give up.
@@ -148,6 +189,7 @@ measures() {
 		if grep -q 'in pieces' "$err"; then
 			skip "the kernel finds no such pages: memory is in pieces"
 		fi
+		no_others
 		return 1
 	}
 	if grep -n -i -w -E -e '-?(nan|inf|infinity)' "$out"; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Holds the manual to the command and to the library: options, variants,
-# policies, functions and the example, both ways. Each comparison is made on
+# Holds the manual to the command and to the library: commands, options, variants,
+# policies, paths, functions and the example, both ways. Each comparison is made on
 # planted faults first, for a check that cannot fail is none.
 # CLEARPAGES, BUILD (default build): the command, and where the library is.
 # SC2317: functions that are called by name, through `finds` and `holds`.
@@ -160,9 +160,27 @@ named() { # page, heading, file with names
 	differ page "$tmp/a" list "$3"
 }
 
+# A page that is there, and in the SEE ALSO of another.
+leads() { # page, the other page
+	[ -f "$2" ] || echo "no $2"
+	name=${2##*/}
+	sed -n '/^\.Sh SEE ALSO/,$p' "$1" | grep -q "^\.Xr ${name%.*} ${name##*.}\( ,\)*\$" ||
+		echo "SEE ALSO of ${1##*/} has no ${name%.*}(${name##*.})"
+}
+
 completes() { # completion, variable, file with names
 	completed "$1" "$2" >"$tmp/a"
 	differ completion "$tmp/a" list "$3"
+}
+
+# What the completion offers for the last of some words. compopt works in a
+# shell that completes only.
+offered() { # completion, words
+	completion=$1
+	shift
+	# shellcheck disable=SC2016 # for bash to expand
+	bash -c 'compopt() { :; }; . "$0" && COMP_WORDS=(clearpages "$@") COMP_CWORD=$#
+		_clearpages; printf "%s\n" "${COMPREPLY[@]}"' "$completion" "$@" 2>&1
 }
 
 # The long options that the completion offers behind some words against those
@@ -170,18 +188,64 @@ completes() { # completion, variable, file with names
 offers() { # completion, usage, words
 	completion=$1 usage=$2
 	shift 2
-	# shellcheck disable=SC2016 # for bash to expand
-	bash -c '. "$0" && COMP_WORDS=(clearpages "$@" --) COMP_CWORD=$(($# + 1)) &&
-		_clearpages && printf "%s\n" "${COMPREPLY[@]}"' "$completion" "$@" >"$tmp/a"
+	offered "$completion" "$@" -- >"$tmp/a"
 	help_options <"$usage" | sed 's/^-[^-] //' >"$tmp/b"
 	differ completion "$tmp/a" usage "$tmp/b"
+}
+
+# Words, but options, that it offers for the last of some against a list.
+words() { # completion, file with words, words
+	completion=$1 list=$2
+	shift 2
+	offered "$completion" "$@" | grep -v '^-' >"$tmp/a"
+	differ completion "$tmp/a" list "$list"
+}
+
+# The commands of the main usage; and the forms of a command, such as load and
+# unload: what follows its name on the lines that say how it is called.
+help_commands() { # usage
+	sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' "$1"
+}
+
+called() { # usage, command
+	sed -n "s/^\(Usage:\)\{0,1\} *clearpages $2 \([a-z][a-z]*\)\( .*\)\{0,1\}\$/\2/p" "$1"
+}
+
+# The words of an error line: "expected a, b or c".
+expected_words() { # file
+	sed -n 's/.*: expected //p' "$1" | sed 's/ or /, /' | tr -d ' ' | tr ',' '\n'
 }
 
 if command -v bash >/dev/null; then
 	echo '_clearpages() { COMPREPLY=(--size --help); }' >"$tmp/complete"
 	finds "a completion that lacks an option" "only in usage: --thp" \
 		offers "$tmp/complete" "$tmp/usage" bench fault
+	echo '_clearpages() { COMPREPLY=(load --help); }' >"$tmp/complete"
+	printf 'load\nunload\n' >"$tmp/names"
+	finds "a completion that lacks a word" "only in list: unload" \
+		words "$tmp/complete" "$tmp/names" module ""
 fi
+
+cat >"$tmp/usage" <<'END'
+Usage: clearpages module load [OPTION]... [FILE]
+       clearpages module unload
+
+Commands:
+  bench          measure
+  module         put clearpages.ko in
+                 or take it out
+
+Options:
+  -h, --help     this text
+END
+finds "the commands of a usage" "bench
+module" help_commands "$tmp/usage"
+finds "the forms of a command" "load
+unload" called "$tmp/usage" module
+echo "x: -f y: expected demand, populate or madvise" >"$tmp/line"
+finds "the words of an error line" "demand
+populate
+madvise" expected_words "$tmp/line"
 
 cat >"$tmp/page" <<'END'
 .Sh VARIANTS
@@ -206,38 +270,57 @@ finds "a sound word list" "" completes "$tmp/complete" _words "$tmp/names"
 finds "a word list that is not there" "only in list: mov
 only in list: stosb" completes "$tmp/complete" _others "$tmp/names"
 
+cat >"$tmp/other.1" <<'END'
+.Sh SEE ALSO
+.Xr page 1 ,
+.Xr other 1
+END
+finds "a page that another leads to" "" leads "$tmp/other.1" "$tmp/other.1"
+finds "a page that is not there" "no $tmp/third.1
+SEE ALSO of other.1 has no third(1)" leads "$tmp/other.1" "$tmp/third.1"
+
 # ---- functions and the example -----------------------------------------------------------
 
 header_functions() { # header
 	sed -n 's/^[a-z].*[ *]\(clearpages_[a-z_]*\)(.*/\1/p' "$1"
 }
 
-# The prototypes of a page's SYNOPSIS, as C.
-page_prototypes() { # page
+# The prototypes in the SYNOPSIS of pages, as C: of .Fo to .Fc, and of .Fn.
+page_prototypes() { # pages
 	awk '
 	function quoted(line) {
 		sub(/^\.F[ta] /, "", line)
 		gsub(/"/, "", line)
 		return line
 	}
+	FNR == 1 { here = 0 }
 	/^\.Sh/ { here = $2 == "SYNOPSIS" }
 	!here { next }
 	/^\.Ft/ { type = quoted($0) }
+	/^\.Fn/ {
+		name = $2
+		sub(/^\.Fn [^ ]* /, "")
+		gsub(/" "/, ", ")
+		print type " " name "(" quoted($0) ");"
+	}
 	/^\.Fo/ { name = $2; args = "" }
 	/^\.Fa/ { args = args (args == "" ? "" : ", ") quoted($0) }
-	/^\.Fc/ { print type " " name "(" args ");" }' "$1"
+	/^\.Fc/ { print type " " name "(" args ");" }' "$@"
 }
 
-functions() { # page, header
-	page_prototypes "$1" | sed 's/.*[ *]\(clearpages_[a-z_]*\)(.*/\1/' >"$tmp/a"
-	header_functions "$2" >"$tmp/b"
+functions() { # header, pages
+	header_functions "$1" >"$tmp/b"
+	shift
+	page_prototypes "$@" | sed 's/.*[ *]\(clearpages_[a-z_]*\)(.*/\1/' >"$tmp/a"
 	differ page "$tmp/a" header "$tmp/b"
 }
 
 # The compiler knows whether two prototypes are the same.
-prototypes() { # page, folder of the header
-	{ echo '#include <clearpages.h>'; page_prototypes "$1"; } >"$tmp/p.c"
-	${CC:-cc} -std=gnu11 -I"$2" -fsyntax-only "$tmp/p.c" 2>&1 | sed -n 's/.*error: //p'
+prototypes() { # folder of the header, pages
+	folder=$1
+	shift
+	{ echo '#include <clearpages.h>'; page_prototypes "$@"; } >"$tmp/p.c"
+	${CC:-cc} -std=gnu11 -I"$folder" -fsyntax-only "$tmp/p.c" 2>&1 | sed -n 's/.*error: //p'
 }
 
 example() { # page
@@ -267,6 +350,7 @@ run_example() {
 cat >"$tmp/clearpages.h" <<'END'
 int clearpages_one(void *p, int n);
 const char *clearpages_two(void);
+int clearpages_four(void *p, const char *q);
 END
 cat >"$tmp/page" <<'END'
 .Sh SYNOPSIS
@@ -281,18 +365,30 @@ cat >"$tmp/page" <<'END'
 .Fc
 .Sh DESCRIPTION
 END
-finds "sound functions" "" functions "$tmp/page" "$tmp/clearpages.h"
+cat >"$tmp/page2" <<'END'
+.Sh SYNOPSIS
+.Ft int
+.Fn clearpages_four "void *p" "const char *q"
+.Sh DESCRIPTION
+.Fn clearpages_one
+END
+finds "sound functions" "" functions "$tmp/clearpages.h" "$tmp/page" "$tmp/page2"
+finds "a page that is missing" "only in header: clearpages_four" \
+	functions "$tmp/clearpages.h" "$tmp/page"
 sed 's/two/three/' "$tmp/page" >"$tmp/bad"
 finds "a function under another name" "only in page: clearpages_three
-only in header: clearpages_two" functions "$tmp/bad" "$tmp/clearpages.h"
+only in header: clearpages_two" functions "$tmp/clearpages.h" "$tmp/bad" "$tmp/page2"
 compiler=yes
 echo 'int main(void) { return 0; }' >"$tmp/p.c"
 ${CC:-cc} -o "$tmp/p" "$tmp/p.c" 2>/dev/null || compiler=
 if [ "$compiler" ]; then
+	finds "sound prototypes" "" prototypes "$tmp" "$tmp/page" "$tmp/page2"
 	sed 's/"int n"/"long n"/' "$tmp/page" >"$tmp/bad"
-	finds "sound prototypes" "" prototypes "$tmp/page" "$tmp"
-	found=$(prototypes "$tmp/bad" "$tmp" | grep -c clearpages_one)
+	found=$(prototypes "$tmp" "$tmp/bad" "$tmp/page2" | grep -c clearpages_one)
 	finds "a prototype with another type" 1 echo "$found"
+	sed 's/"const char/"char/' "$tmp/page2" >"$tmp/bad"
+	found=$(prototypes "$tmp" "$tmp/page" "$tmp/bad" | grep -c clearpages_four)
+	finds "another type in one line" 1 echo "$found"
 else
 	skip "planted: prototypes" "no C compiler: ${CC:-cc}"
 fi
@@ -325,7 +421,8 @@ finds "a mirror's name" "./bad:2:https://deb"".debian" hosts "$tmp/tree"
 
 man=$root/man
 if [ -x "$command" ]; then
-	for kind in bench "bench fault" "bench clear" list; do
+	for kind in bench "bench fault" "bench clear" list populate status "module load" \
+		"module unload"; do
 		usage=$tmp/usage-$(echo "$kind" | tr ' ' -)
 		# shellcheck disable=SC2086 # words
 		"$command" $kind --help >"$usage"
@@ -334,8 +431,29 @@ if [ -x "$command" ]; then
 	done
 	holds "bench: the page has the options of all three, and no other" \
 		listed "$man/clearpages-bench.1" "$tmp"/usage-bench*
-	holds "list: the page has its options, and no other" \
-		listed "$man/clearpages-list.1" "$tmp/usage-list"
+	"$command" module --help >"$tmp/usage-module"
+	for kind in list populate status module; do
+		holds "$kind: the page has its options, and no other" \
+			listed "$man/clearpages-$kind.1" "$tmp/usage-$kind"
+	done
+	"$command" --help >"$tmp/usage"
+	help_commands "$tmp/usage" >"$tmp/commands"
+	called "$tmp/usage-module" module >"$tmp/forms"
+	"$command" bench fault -f nosuch 2>"$tmp/line"
+	expected_words "$tmp/line" >"$tmp/paths"
+	"$command" bench fault --use nosuch 2>"$tmp/line"
+	expected_words "$tmp/line" >"$tmp/uses"
+	{ cat "$tmp/commands"; echo help; } >"$tmp/names"
+	holds "clearpages.1 has every command" named "$man/clearpages.1" DESCRIPTION "$tmp/names"
+	while read -r kind; do
+		holds "clearpages.1 leads to the page of $kind" \
+			leads "$man/clearpages.1" "$man/clearpages-$kind.1"
+	done <"$tmp/commands"
+	holds "clearpages-module.1 has every form of it" \
+		named "$man/clearpages-module.1" DESCRIPTION "$tmp/forms"
+	holds "clearpages-bench.1 says what is timed of every path" \
+		named "$man/clearpages-bench.1" "The timed part" "$tmp/paths"
+	holds "clearpages-bench.1 has every use" named "$man/clearpages-bench.1" "Uses" "$tmp/uses"
 	"$command" list variants | first_column >"$tmp/variants"
 	"$command" list policies | first_column >"$tmp/policies"
 	if [ -s "$tmp/variants" ] && [ -s "$tmp/policies" ]; then
@@ -350,7 +468,18 @@ if [ -x "$command" ]; then
 		holds "the completion has the $list" completes "$root/contrib/clearpages.bash" \
 			"_clearpages_$list" "$tmp/$list"
 	done
-	for kind in bench "bench fault" "bench clear" list; do
+	if command -v bash >/dev/null; then
+		completion=$root/contrib/clearpages.bash
+		holds "the completion has the commands" words "$completion" "$tmp/commands" ""
+		holds "the completion has the forms of module" \
+			words "$completion" "$tmp/forms" module ""
+		holds "the completion has the paths" words "$completion" "$tmp/paths" bench fault -f ""
+		holds "the completion has the uses" words "$completion" "$tmp/uses" bench fault --use ""
+	else
+		skip "words of the completion" "no bash"
+	fi
+	for kind in bench "bench fault" "bench clear" list populate status module "module load" \
+		"module unload"; do
 		name="$kind: the completion has its options"
 		if command -v bash >/dev/null; then
 			# shellcheck disable=SC2086 # words
@@ -364,10 +493,10 @@ else
 	skip "options, variants and policies" "no command at $command"
 fi
 
-holds "libclearpages.3 has every function of the header" \
-	functions "$man/libclearpages.3" "$root/include/clearpages.h"
+holds "the library's pages have every function of the header" \
+	functions "$root/include/clearpages.h" "$man"/libclearpages*.3
 if [ "$compiler" ]; then
-	holds "and their prototypes" prototypes "$man/libclearpages.3" "$root/include"
+	holds "and their prototypes" prototypes "$root/include" "$man"/libclearpages*.3
 else
 	skip "and their prototypes" "no C compiler: ${CC:-cc}"
 fi
