@@ -30,6 +30,6 @@ load helper
 		bench fault -p 4K -f pool-eager --shared
 	refuses 2 "--policy: the kernel's paths have none to choose; expected one of -f pager-signal, \
 pager-ahead, pager-thread, pool-eager besides" bench fault -p 4K -f kernel --policy auto
-	refuses 2 "--use with -f populate-parallel: that has no next step" \
+	refuses 2 "--use read with -f populate-parallel: that has no next step; expected --use none" \
 		bench fault -p 4K -f populate-parallel --use read
 }
