@@ -67,9 +67,9 @@ awk -v kernels="$*" '
 		cell[row, $1] = $3 == "ok" ? sprintf("%.1f", $5 / 1000) : $3
 		total[$3]++
 		if ($3 == "ok") next
-		why = $0
-		sub(/^([^ ]+ ){5}/, "", why)
-		reason = $3 " " row ": " why
+		why = ""
+		for (i = 6; i <= NF; i++) why = why " " $i
+		reason = $3 " " row ":" why
 		if (!(reason in who)) reasons[++r] = reason
 		who[reason] = who[reason] " " $1
 	}

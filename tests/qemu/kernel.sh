@@ -68,7 +68,7 @@ boot_models() {
 
 count_insns() {
 	mkdir -p "$results/insns"
-	BOOT_CPUS=1 BOOT_QEMU="-icount shift=0,sleep=off -plugin $dir/insns.so,out=$results/insns.out" \
+	BOOT_CPU=max BOOT_CPUS=1 BOOT_QEMU="-icount shift=0,sleep=off -plugin $dir/insns.so,out=$results/insns.out" \
 		boot insns insns
 	"$here/insns.sh" "$results/insns.out" >>"$results/insns/checks"
 }

@@ -40,7 +40,10 @@ static void start_crew(struct crew *crew, bool hungry)
 			start_worker(i, &crew->rounds[i]) : -1;
 }
 
-/* None may have ended by itself, but an eater that the kernel killed: a new one takes its place. */
+/*
+ * None may have ended by itself, but what the kernel killed for memory, the eater
+ * before all others: a new one takes its place.
+ */
 static void look_after(struct crew *crew)
 {
 	unsigned int i;
@@ -49,7 +52,7 @@ static void look_after(struct crew *crew)
 	for (i = 0; i < WORKERS; i++) {
 		if (crew->pid[i] < 0 || waitpid(crew->pid[i], &status, WNOHANG) <= 0)
 			continue;
-		if (i == EATER && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		if (crew->pid[EATER] > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 			crew->pid[i] = start_worker(i, &crew->rounds[i]);
 		else if (WIFSIGNALED(status))
 			fail("%s died of signal %d", worker_name(i), WTERMSIG(status));
@@ -69,7 +72,7 @@ static void end_crew(struct crew *crew)
 		kill(crew->pid[i], SIGKILL);
 		waitpid(crew->pid[i], NULL, 0);
 		/* A round of the eater is all of memory. */
-		if (!crew->rounds[i] && i != EATER)
+		if (!crew->rounds[i] && i != EATER && i != RESIZER)
 			fail("%s made no round", worker_name(i));
 		say("guest: %s: %llu rounds", worker_name(i), (unsigned long long)crew->rounds[i]);
 	}

@@ -91,7 +91,7 @@ void dirty_free_pages(const struct kind *kind, size_t pages);
 /* Ends the check if a byte but the one at `touch` is not zero. */
 void must_be_zero(const struct kind *kind, const unsigned char *page, size_t touch,
 		  const char *when);
-/* A pool of n pages, no more; ends the check if it can't be had. */
+/* A pool with n pages to give, no more if it can be; ends the check if there are fewer. */
 void need_pool(const struct kind *kind, size_t n);
 /* PREEMPT_RT has none. */
 bool has_thp(void);

@@ -102,22 +102,31 @@ static size_t pool_number(const struct kind *kind, const char *file)
 	return read_text(path, text, sizeof(text)) ? strtoul(text, NULL, 10) : 0;
 }
 
+/* Free, and promised to nobody. */
+static size_t available(const struct kind *kind)
+{
+	size_t n = pool_number(kind, "free_hugepages"), promised = pool_number(kind, "resv_hugepages");
+
+	return n > promised ? n - promised : 0;
+}
+
+/* Whoever had pages a moment ago may not have given them back yet: some tries. */
 void need_pool(const struct kind *kind, size_t n)
 {
 	char path[128], text[32];
 	unsigned int tries;
 
 	pool_file(kind, "nr_hugepages", path, sizeof(path));
-	for (tries = 0; tries < 300 && pool_number(kind, "free_hugepages") != n; tries++) {
-		snprintf(text, sizeof(text), "%zu", n);
+	for (tries = 0; tries < 300 && available(kind) != n; tries++) {
+		snprintf(text, sizeof(text), "%zu",
+			 n + pool_number(kind, "nr_hugepages") - available(kind));
 		if (write_text(path, text) == ENOENT)
 			skip("this kernel has no %s pages", kind->name);
 		if (tries)
 			sleep_ms(50);
 	}
-	if (pool_number(kind, "free_hugepages") != n)
-		fail("%zu of %zu pages in the pool of %s", pool_number(kind, "free_hugepages"), n,
-		     kind->name);
+	if (available(kind) < n)
+		fail("%zu of %zu pages in the pool of %s", available(kind), n, kind->name);
 }
 
 static void choose(const char *size, const char *word)
@@ -182,7 +191,7 @@ void dirty_free_pages(const struct kind *kind, size_t pages)
 	size_t n;
 
 	plain.fallocate = false;
-	n = kind->hugetlb ? pool_number(kind, "free_hugepages") : 2 * pages;
+	n = kind->hugetlb ? available(kind) : 2 * pages;
 	p = n ? map_pages(&plain, n) : NULL;
 	if (!p)
 		fail("cannot map %zu pages of %s to dirty them", n, kind->name);
