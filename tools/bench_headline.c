@@ -113,7 +113,7 @@ static unsigned int fastest(const struct measure *m)
 static int find_limit(struct section *s)
 {
 	struct clearpages_variant v = { .size = sizeof(v) };
-	const char *names[MOST_TRIALS];
+	const char *names[MOST_TRIALS] = { NULL };
 	unsigned int i, count = 0;
 	int err = TOOL_OK;
 

@@ -20,8 +20,9 @@ pool() { cat "$pools/hugepages-$1kB/${2:-nr_hugepages}"; }
 # pages too. What is left of it at the end of the test, teardown takes away.
 declare -A added
 grow() {
+	local to=$(($(pool "$1") + $2))
 	grown "$1" "$2"
-	echo $(($(pool "$1") + $2)) >"$pools/hugepages-$1kB/nr_hugepages"
+	echo $((to < 0 ? 0 : to)) >"$pools/hugepages-$1kB/nr_hugepages"
 }
 
 # KIB PAGES: that was done already, by other means.
