@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +100,18 @@ static void keep_model(void (*run)(void))
 		_exit(status);
 }
 
+/* Of a kernel that cannot change it: PREEMPT_RT, or one without CONFIG_PREEMPT_DYNAMIC. */
+static void only_model(void)
+{
+	struct utsname u;
+
+	uname(&u);
+	reload("budget_us=1");
+	need_pool(&hugetlb_2m, 16);
+	model_breathes(strstr(u.version, "PREEMPT") ? "full" : "voluntary");
+	reload("");
+}
+
 static void each_model(void)
 {
 	char text[128];
@@ -117,7 +130,10 @@ static void each_model(void)
 
 void check_preempt(void)
 {
-	keep_model(each_model);
+	if (access(MODEL_FILE, F_OK))
+		only_model();
+	else
+		keep_model(each_model);
 }
 
 /* The model changes all the time while pages are zeroed. */

@@ -88,9 +88,10 @@ static void eater(void)
 	size_t len;
 	char *p;
 
-	if (free_kib < 64 << 10)
+	sleep_ms(50);
+	if (free_kib < 128 << 10)
 		return;
-	len = ((size_t)free_kib - (48 << 10)) * KIB;
+	len = ((size_t)free_kib - (96 << 10)) * KIB;
 	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
 		 -1, 0);
 	if (p != MAP_FAILED)
