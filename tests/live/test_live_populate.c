@@ -98,13 +98,26 @@ static char *map(size_t len, int flags, int fd)
 	return p;
 }
 
-/* All that is to be had goes to a mapping: a pool of 0 for the rest. */
+/*
+ * All that is to be had goes to a mapping: a pool of 0 for the rest. Threads of a
+ * populate may take pages between the look and the deed: then look again.
+ */
 static char *take_all(uint64_t page, size_t *len)
 {
-	struct limits_pool p = pool(page);
+	for (;;) {
+		struct limits_pool p = pool(page);
+		char *at;
 
-	*len = (size_t)((p.free - p.reserved) * page);
-	return *len ? map(*len, MAP_PRIVATE | ANON | MAP_POPULATE, -1) : NULL;
+		*len = p.free > p.reserved ? (size_t)((p.free - p.reserved) * page) : 0;
+		if (!*len)
+			return NULL;
+		at = mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_PRIVATE | ANON | MAP_POPULATE, -1,
+			  0);
+		if (at != MAP_FAILED)
+			return at;
+		if (errno != ENOMEM)
+			die("mmap", "of huge pages");
+	}
 }
 
 static int huge_memfd(size_t len)
