@@ -67,10 +67,12 @@ boot_models() {
 	done
 }
 
-count_insns() {
-	mkdir -p "$results/insns"
-	BOOT_CPU=max BOOT_CPUS=1 BOOT_QEMU="-icount shift=0,sleep=off -plugin $dir/insns.so,out=$results/insns.out" \
-		boot insns insns
+# Of these and the next in a subshell: shells differ in how long what stands before
+# the call of a function holds.
+count_insns() (
+	export BOOT_CPU=max BOOT_CPUS=1
+	export BOOT_QEMU="-icount shift=0,sleep=off -plugin $dir/insns.so,out=$results/insns.out"
+	boot insns insns
 	# Locks cost more on PREEMPT_RT: 12662 instructions without the module, 5087 with it.
 	case $kernel in
 	*-rt) most=5600 ;;
@@ -78,7 +80,12 @@ count_insns() {
 	esac
 	# shellcheck disable=SC2086 # none or one
 	"$here/insns.sh" "$results/insns.out" $most >>"$results/insns/checks"
-}
+)
+
+boot_erms() (
+	export BOOT_CPU=max
+	boot erms erms
+)
 
 finish() {
 	touch "$results/finished"
@@ -94,7 +101,7 @@ boot whole whole init_on_alloc=1 "guest.stress=${STRESS:-8}" "guest.pressure=${S
 boot bare bare init_on_alloc=0 preempt=full "guest.stress=${STRESS:-8}"
 if [ "$form" = full ]; then
 	boot_models
-	BOOT_CPU=max boot erms erms
+	boot_erms
 fi
 count_insns
 if [ -n "${SELFTEST-}" ]; then
