@@ -67,8 +67,9 @@ boot_models() {
 	done
 }
 
-# Of these and the next in a subshell: shells differ in how long what stands before
-# the call of a function holds.
+# These two in a subshell: shells differ in how long what stands before the call of a
+# function holds.
+# shellcheck disable=SC2030
 count_insns() (
 	export BOOT_CPU=max BOOT_CPUS=1
 	export BOOT_QEMU="-icount shift=0,sleep=off -plugin $dir/insns.so,out=$results/insns.out"
@@ -82,6 +83,7 @@ count_insns() (
 	"$here/insns.sh" "$results/insns.out" $most >>"$results/insns/checks"
 )
 
+# shellcheck disable=SC2031
 boot_erms() (
 	export BOOT_CPU=max
 	boot erms erms
