@@ -37,6 +37,9 @@ done
 
 "$here/root.sh" || exit 1
 start=$(date +%s)
+for kernel in "$@"; do
+	rm -rf "$dir/results/$kernel"
+done
 # Loading takes seconds under TCG: as often as asked for on the oldest and the
 # newest, a quarter of that on those between.
 for kernel in "$@"; do
@@ -55,6 +58,8 @@ for kernel in "$@"; do
 		[ -f "$file" ] || continue
 		sed "s/^not ok/FAIL/; s/^/$kernel $boot /" "$file"
 	done
+	[ -f "$dir/results/$kernel/finished" ] ||
+		echo "$kernel prepare FAIL finished 0 kernel.sh did not get to its end"
 done >"$tmp/all"
 
 awk -v kernels="$*" '
