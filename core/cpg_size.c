@@ -76,8 +76,7 @@ int cpg_size_parse(const char *text, size_t len, uint64_t *bytes)
 		       ((((part << 30) % scale) << (shift - 30)) / scale);
 	else
 		part = (part << shift) / scale;
-	if (part > INT64_MAX - whole)
-		return -ERANGE;
+	/* whole is a multiple of 2^shift and part is below that: no carry past INT64_MAX. */
 	*bytes = whole + part;
 	return 0;
 }

@@ -111,6 +111,9 @@ void bench_row(const struct measure *m, const struct trial *t, const struct tria
 json_t *bench_result_json(const struct measure *m, const struct trial *t,
 			  const struct trial *base);
 
+/* A result's policy, by name and in full; nothing where it has none. */
+void bench_policy_json(json_t *result, const struct bench_policy *p);
+
 /* A whole report: steals runs, an array of objects. Returns an exit code. */
 int bench_print_json(const char *command, json_t *runs);
 

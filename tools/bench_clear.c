@@ -148,12 +148,9 @@ static int print_json(const struct bench *b, const struct measure *m)
 
 	for (i = 0; i < m->count; i++) {
 		const struct clear_trial *c = m->trials[i].arg;
-		char full[CLEARPAGES_POLICY_TEXT];
 		json_t *r = bench_result_json(m, &m->trials[i], base_of(b, m, i));
 
-		clearpages_policy_text(c->policy->policy, full, sizeof(full));
-		json_object_set_new(r, "policy", json_string(c->policy->name));
-		json_object_set_new(r, "policy_in_full", json_string(full));
+		bench_policy_json(r, c->policy);
 		json_object_set_new(r, "chunk_bytes", json_integer((json_int_t)c->chunk));
 		if (c->policy->function) {
 			json_object_set_new(r, "function", json_string(c->policy->function));

@@ -8,10 +8,6 @@
 
 #include "bench.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
 static size_t share(const struct fault_trial *f)
 {
 	return f->bench->size / f->bench->threads;
@@ -233,15 +229,10 @@ static int print_json(const struct bench *b, const struct measure *m)
 	for (i = 0; i < m->count; i++) {
 		const struct fault_trial *f = m->trials[i].arg;
 		json_t *r = bench_result_json(m, &m->trials[i], base_of(m, i));
-		char full[CLEARPAGES_POLICY_TEXT];
 
 		json_object_set_new(r, "path", json_string(path_names[f->path]));
 		json_object_set_new(r, "use", json_string(use_names[f->use]));
-		if (f->policy) {
-			clearpages_policy_text(f->policy->policy, full, sizeof(full));
-			json_object_set_new(r, "policy", json_string(f->policy->name));
-			json_object_set_new(r, "policy_in_full", json_string(full));
-		}
+		bench_policy_json(r, f->policy);
 		json_array_append_new(results, r);
 	}
 	run = json_pack("{s:I, s:I, s:b, s:i, s:b, s:s, s:o, s:o}", "page_bytes",

@@ -267,16 +267,11 @@ static json_t *section_json(const struct section *s)
 	for (i = 0; i < s->measure.count; i++) {
 		json_t *r = bench_result_json(&s->measure, &s->measure.trials[i],
 					      s->measure.trials);
-		const struct bench_policy *p = trial_policy(s, i);
 		char text[CLEARPAGES_POLICY_TEXT];
 
 		trial_name(s, i, text, sizeof(text));
 		json_object_set_new(r, "what", json_string(text));
-		if (p) {
-			json_object_set_new(r, "policy", json_string(p->name));
-			clearpages_policy_text(p->policy, text, sizeof(text));
-			json_object_set_new(r, "policy_in_full", json_string(text));
-		}
+		bench_policy_json(r, trial_policy(s, i));
 		json_array_append_new(results, r);
 	}
 	return json_pack("{s:I, s:I, s:b, s:i, s:s, s:s, s:o, s:o}", "page_bytes",

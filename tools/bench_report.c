@@ -75,6 +75,17 @@ json_t *bench_result_json(const struct measure *m, const struct trial *t, const 
 	return result;
 }
 
+void bench_policy_json(json_t *result, const struct bench_policy *p)
+{
+	char full[CLEARPAGES_POLICY_TEXT];
+
+	if (!p)
+		return;
+	clearpages_policy_text(p->policy, full, sizeof(full));
+	json_object_set_new(result, "policy", json_string(p->name));
+	json_object_set_new(result, "policy_in_full", json_string(full));
+}
+
 int bench_print_json(const char *command, json_t *runs)
 {
 	struct host h;

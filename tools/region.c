@@ -13,10 +13,6 @@
 
 #define THP "/sys/kernel/mm/transparent_hugepage/"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 #ifndef MAP_HUGE_SHIFT
 #define MAP_HUGE_SHIFT 26
 #endif

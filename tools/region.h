@@ -6,6 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14; not in every <sys/mman.h> */
+#endif
 
 enum region_kind {
 	REGION_SMALL,	/* 4 KiB pages and nothing larger */
