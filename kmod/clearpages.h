@@ -48,10 +48,9 @@ void __init clearpages_choose(const struct cpg_facts *facts, const struct clearp
 
 /* ---- policy.c ---------------------------------------------------------------- */
 
-/* The policy in force, ready for use: one for each kind of preemption model. */
+/* The policy in force, ready for use. */
 struct clearpages_live {
-	struct cpg_policy whole;	/* preemptible: no breathing points */
-	struct cpg_policy batched;	/* not: a breath in each budget_us at least */
+	struct cpg_policy policy;
 	unsigned int far, near;		/* their places in the table of variants */
 };
 
@@ -68,8 +67,12 @@ int __init clearpages_policy_start(const struct cpg_facts *facts,
 /* No caller of clearpages_policy_get() may be left. */
 void clearpages_policy_stop(void);
 
-/* A copy: it may be used across sleeps. False before start and after stop. */
-bool clearpages_policy_get(struct clearpages_live *live);
+/*
+ * A copy: it may be used across sleeps. For a preemptible kernel it has no
+ * breathing points, for another one in each budget_us at least. False before
+ * start and after stop.
+ */
+bool clearpages_policy_get(struct clearpages_live *live, bool preemptible);
 
 /* The parameters and the rates, for debugfs. */
 struct seq_file;

@@ -25,9 +25,9 @@ static const struct cpg_facts *facts;	/* NULL before start: what is set is only 
 static const struct clearpages_rates *rates;
 static const struct cpg_policy *chosen;
 
+/* Both kinds of preemption model; a fault copies the one that it needs. */
 static struct published {
-	struct clearpages_live live;
-	struct rcu_head rcu;
+	struct clearpages_live batched, whole;
 } __rcu *published;
 
 unsigned int clearpages_variant_index(const struct cpg_variant *v)
@@ -124,16 +124,17 @@ static size_t budget_bytes(const struct cpg_policy *p)
  * shorter of the policy's own batch and the budget counts; no budget means the
  * policy's own, which may be none.
  */
-static void make_live(const struct cpg_policy *p, struct clearpages_live *live)
+static void fill(struct published *new, const struct cpg_policy *p)
 {
 	size_t most = budget_us ? budget_bytes(p) : 0;
 
-	live->whole = live->batched = *p;
-	live->whole.batch = 0;
+	new->batched.policy = *p;
+	new->batched.far = clearpages_variant_index(p->far);
+	new->batched.near = clearpages_variant_index(p->near);
+	new->whole = new->batched;
+	new->whole.policy.batch = 0;
 	if (most && (!p->batch || p->batch > most))
-		live->batched.batch = most;
-	live->far = clearpages_variant_index(p->far);
-	live->near = clearpages_variant_index(p->near);
+		new->batched.policy.batch = most;
 }
 
 static int publish(const char *t)
@@ -149,7 +150,7 @@ static int publish(const char *t)
 	new = kzalloc(sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
-	make_live(&p, &new->live);
+	fill(new, &p);
 	old = rcu_replace_pointer(published, new, lockdep_is_held(&lock));
 	if (old) {
 		synchronize_rcu();
@@ -158,14 +159,14 @@ static int publish(const char *t)
 	return 0;
 }
 
-bool clearpages_policy_get(struct clearpages_live *live)
+bool clearpages_policy_get(struct clearpages_live *live, bool preemptible)
 {
 	const struct published *p;
 
 	rcu_read_lock();
 	p = rcu_dereference(published);
 	if (p)
-		*live = p->live;
+		*live = preemptible ? p->whole : p->batched;
 	rcu_read_unlock();
 	return p;
 }

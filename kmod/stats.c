@@ -153,9 +153,9 @@ static int state_show(struct seq_file *m, void *unused)
 	struct clearpages_live live;
 	char text[CPG_POLICY_TEXT];
 
-	if (!clearpages_policy_get(&live))
+	if (!clearpages_policy_get(&live, preemptible))
 		return -ENODEV;
-	cpg_policy_format(preemptible ? &live.whole : &live.batched, text, sizeof(text));
+	cpg_policy_format(&live.policy, text, sizeof(text));
 	seq_printf(m, "version %s\n", CLEARPAGES_VERSION);
 	seq_printf(m, "target %s\n", clearpages_target);
 	seq_printf(m, "preemptible %s\n", preemptible ? "yes" : "no");

@@ -101,14 +101,13 @@ static void zero(struct clearpages_event *e)
 	cond_resched();
 	start = now();
 	/* The patch is in place only between policy start and stop: there always is one. */
-	if (WARN_ON_ONCE(!clearpages_policy_get(&live))) {
+	if (WARN_ON_ONCE(!clearpages_policy_get(&live, cpg_preemptible()))) {
 		memset(e->base, 0, e->size);
 		return;
 	}
 	e->skipped = is_zero_already(e->hugetlb);
 	if (!e->skipped)
-		cpg_clear(e->base, e->size, e->touch,
-			  cpg_preemptible() ? &live.whole : &live.batched, &b, &e->tally);
+		cpg_clear(e->base, e->size, e->touch, &live.policy, &b, &e->tally);
 	e->ns = ns_since(start);
 	clearpages_stats_add(e, &live);
 }

@@ -36,8 +36,8 @@ TRACE_EVENT(clear_folio,
 		__entry->node = e->node;
 		__entry->hugetlb = e->hugetlb;
 		__entry->skipped = e->skipped;
-		strscpy(__entry->far, live->whole.far->name, 8);
-		strscpy(__entry->near, live->whole.near->name, 8);
+		strscpy(__entry->far, live->policy.far->name, 8);
+		strscpy(__entry->near, live->policy.near->name, 8);
 		__entry->far_calls = e->tally.far_calls;
 		__entry->near_calls = e->tally.near_calls;
 		__entry->breaths = e->tally.breaths;
