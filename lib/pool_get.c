@@ -8,8 +8,8 @@
 #include "pool.h"
 #include "workers.h"
 
-/* As for clearpages_zero_parallel(): what is worth a thread, and taken at a time. */
-#define STEP ((size_t)32 << 20)
+/* As in clearpages_zero_parallel(): the least that a thread takes at a time. */
+#define UNIT ((size_t)4 << 20)
 
 /* ---- waiting --------------------------------------------------------------------- */
 
@@ -125,15 +125,17 @@ static int make_ready(struct clearpages_pool *p, const struct range *r, size_t d
 {
 	bool lazy = p->mode == CLEARPAGES_LAZY;
 	struct ready job = { .pool = p, .policy = for_pages(p), .by = by };
-	size_t worth = dirty * p->page / STEP, i;
+	size_t worth = dirty * p->page / WORKERS_WORTH, i;
 	struct workers_job work = {
 		.addr = page_addr(p, r->first), .len = r->count * p->page,
-		.step = lazy && p->page > STEP ? p->page : STEP,
 		.part = lazy ? ready_pages : ready_bytes, .arg = &job,
 	};
 	int err;
 
 	work.threads = worth < p->threads ? (unsigned int)worth : p->threads;
+	if (work.threads > 1)
+		work.step = workers_step(work.len, lazy && p->page > UNIT ? p->page : UNIT,
+					 work.threads);
 	if (work.threads < 2)
 		err = work.part(&job, work.addr, work.len);
 	else

@@ -19,8 +19,7 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* What one thread takes at a time, and the least that a thread is worth having for. */
-#define STEP_MOST ((uint64_t)32 << 20)
+/* The least that a thread takes at a time, or is worth having for. */
 #define STEP_LEAST ((uint64_t)2 << 20)
 
 /* How often the kernel may say EAGAIN for one part: memory that it cannot free just now. */
@@ -184,23 +183,14 @@ unsigned int populate_threads(const struct populate *p, uint64_t units)
 	return units < p->threads ? (unsigned int)units : p->threads;
 }
 
-/* Several parts for each thread, so that the last one to end is not far behind. */
-static uint64_t step_of(uint64_t len, uint64_t page, unsigned int threads)
-{
-	uint64_t unit = page > STEP_LEAST ? page : STEP_LEAST, step = len / threads / 8;
-
-	step = step > STEP_MOST ? STEP_MOST : step;
-	step -= step % unit;
-	return step ? step : unit;
-}
-
 /* Mappings with pages of one size, side by side: parts are whole pages. */
 static int fill_run(struct populate *p, const struct mapping *first, const struct mapping *last)
 {
-	uint64_t len = last->to - first->from, page = first->page;
-	unsigned int threads = populate_threads(p, len / (page > STEP_LEAST ? page : STEP_LEAST));
+	uint64_t len = last->to - first->from;
+	uint64_t unit = first->page > STEP_LEAST ? first->page : STEP_LEAST;
+	unsigned int threads = populate_threads(p, len / unit);
 	struct workers_job job = {
-		.addr = (char *)first->from, .len = len, .step = step_of(len, page, threads),
+		.addr = (char *)first->from, .len = len, .step = workers_step(len, unit, threads),
 		.threads = threads, .part = fill_part, .arg = p, .done = filled, .done_arg = p,
 	};
 	const struct workers_with with = {

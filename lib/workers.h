@@ -41,6 +41,15 @@ struct workers_job {
 
 int workers_run(const struct workers_job *job);
 
+/* The least that a second thread is worth being made for: zero.c has the figures. */
+#define WORKERS_WORTH ((size_t)32 << 20)
+
+/*
+ * How long parts should be, in multiples of unit (itself one of 2 MiB, or a page that
+ * is longer): many for each thread, since the last one to end is half a part behind.
+ */
+size_t workers_step(size_t len, size_t unit, unsigned int threads);
+
 /*
  * home (or NULL) says on which node the pages of a part that is not there yet
  * will be, or NODES_ANYWHERE; arg is that of the job. run (or NULL): threads of

@@ -9,6 +9,7 @@
  * CLEARPAGES_RACE_FAULTS: how many touches in all (default 240000).
  */
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 
 #include "../../lib/pager.h"
 #include "test_live.h"
@@ -24,7 +25,7 @@ static bool staggered;
 
 /* ---- an ioctl that fails now and then ------------------------------------------------ */
 
-static atomic_uint calls, again, exists;
+static atomic_uint calls, again, exists, really;
 static int (*real_ioctl)(int fd, unsigned long request, void *arg);
 static atomic_bool inject;
 
@@ -32,9 +33,14 @@ static int unreliable_ioctl(int fd, unsigned long request, void *arg)
 {
 	struct uffdio_continue *c = arg;
 	unsigned int n;
+	int err;
 
-	if (request != UFFDIO_CONTINUE || !inject)
-		return real_ioctl(fd, request, arg);
+	if (request != UFFDIO_CONTINUE || !inject) {
+		err = real_ioctl(fd, request, arg);
+		if (err && errno == EAGAIN)
+			atomic_fetch_add(&really, 1);
+		return err;
+	}
 	n = atomic_fetch_add(&calls, 1) * 2654435761u >> 29;
 	if (n == 1) {			/* an mremap() is on its way */
 		atomic_fetch_add(&again, 1);
@@ -150,49 +156,117 @@ static void one_round(uint64_t n, uint64_t *lost, uint64_t *old)
 	*lost += !!clearpages_pool_put(pool, a, PAGES * HUGE);
 }
 
-static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t touches)
+static void rounds(uint64_t count, uint64_t *lost, uint64_t *old)
 {
-	uint64_t n, lost = 0, old = 0, rounds = touches / (THREADS * PAGES) + 2;
-	struct clearpages_pool_stats s;
 	pthread_t thread[THREADS];
 	unsigned int i;
+	uint64_t n;
 
-	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
-		return;
+	pthread_barrier_init(&begin, NULL, THREADS + 1);
+	pthread_barrier_init(&end, NULL, THREADS + 1);
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, race, (void *)(uintptr_t)i);
+	for (n = 1; n <= count; n++)
+		one_round(n, lost, old);
+	round_number = 0;
+	pthread_barrier_wait(&begin);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&begin);
+	pthread_barrier_destroy(&end);
+}
+
+static void make_pool(struct clearpages_pool_opts o)
+{
 	o.size = sizeof(o);
 	o.bytes = 2 * PAGES * HUGE;
 	o.page_bytes = HUGE;
 	o.mode = CLEARPAGES_LAZY;
 	pool = pool_or_die(&o);
-	calls = again = exists = 0;
+	calls = again = exists = really = 0;
+}
+
+static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t touches)
+{
+	uint64_t lost = 0, old = 0, count = touches / (THREADS * PAGES) + 2;
+	struct clearpages_pool_stats s;
+
+	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
+		return;
+	make_pool(o);
 	inject = o.pager != CLEARPAGES_PAGER_PROTECT;
-	pthread_barrier_init(&begin, NULL, THREADS + 1);
-	pthread_barrier_init(&end, NULL, THREADS + 1);
-	for (i = 0; i < THREADS; i++)
-		pthread_create(&thread[i], NULL, race, (void *)(uintptr_t)i);
-	for (n = 1; n <= rounds; n++)
-		one_round(n, &lost, &old);
-	round_number = 0;
-	pthread_barrier_wait(&begin);
-	for (i = 0; i < THREADS; i++)
-		pthread_join(thread[i], NULL);
+	rounds(count, &lost, &old);
 	s = stats_of(pool);
 	tap_ok(!lost && !old && !s.lost_bytes, "%s: %llu touches, %llu faults, %u EAGAIN, %u EEXIST"
 	       ": %llu marks lost, %llu pages with old bytes", name,
-	       (unsigned long long)(rounds * THREADS * PAGES), (unsigned long long)s.faults,
+	       (unsigned long long)(count * THREADS * PAGES), (unsigned long long)s.faults,
 	       again, exists, (unsigned long long)lost, (unsigned long long)old);
 	if (inject)
 		tap_ok(again && exists, "... with both errors put in its way");
 	inject = false;
 	tap_ok(!clearpages_pool_destroy(pool), "... and everything was put back");
-	pthread_barrier_destroy(&begin);
-	pthread_barrier_destroy(&end);
+}
+
+/* ---- the same while a neighbour is moved ------------------------------------------------ */
+
+/*
+ * There and back, as fast as it goes: until such an mremap() has been read by
+ * the pager, the kernel answers each UFFDIO_CONTINUE with EAGAIN. Nothing else in
+ * this program asks for mappings meanwhile, so the hole stays one.
+ */
+struct mover {
+	char *page, *to;
+	uint64_t moves;
+	atomic_bool stop, failed;
+};
+
+static void *move(void *arg)
+{
+	struct mover *m = arg;
+	const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+
+	while (!m->stop && !m->failed) {
+		m->failed = mremap(m->page, HUGE, HUGE, flags, m->to) != m->to ||
+			    mremap(m->to, HUGE, HUGE, flags, m->page) != m->page;
+		m->moves++;
+	}
+	return NULL;
+}
+
+static void test_moving(const char *name, struct clearpages_pool_opts o, uint64_t touches)
+{
+	uint64_t lost = 0, old = 0, count = touches / (THREADS * PAGES) + 2;
+	char *room = mmap(NULL, 2 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct mover m = { .to = (char *)(((uintptr_t)room + HUGE - 1) & ~(HUGE - 1)) };
+	pthread_t mover;
+	void *a;
+
+	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
+		return;
+	make_pool(o);
+	if (clearpages_pool_get(pool, HUGE, NULL, &a))
+		die("clearpages_pool_get", "");
+	m.page = a;
+	*(volatile char *)a = 77;
+	pthread_create(&mover, NULL, move, &m);
+	rounds(count, &lost, &old);
+	m.stop = true;
+	pthread_join(mover, NULL);
+	tap_ok(!lost && !old, "%s: %llu touches, %llu moves: %llu marks lost, %llu pages with old "
+	       "bytes", name, (unsigned long long)(count * THREADS * PAGES),
+	       (unsigned long long)m.moves, (unsigned long long)lost, (unsigned long long)old);
+	tap_ok(really && !m.failed && *m.page == 77, "... %u EAGAIN from the kernel itself, and "
+	       "the neighbour is what it was", really);
+	lost = (uint64_t)clearpages_pool_put(pool, a, HUGE);
+	tap_ok(!lost && !stats_of(pool).lost_bytes && !clearpages_pool_destroy(pool),
+	       "... and everything was put back");
+	munmap(room, 2 * HUGE);
 }
 
 int main(void)
 {
 	const char *text = getenv("CLEARPAGES_RACE_FAULTS");
-	uint64_t touches = (text ? strtoull(text, NULL, 0) : 240000) / 6;
+	uint64_t touches = (text ? strtoull(text, NULL, 0) : 240000) / 8;
 	const struct clearpages_pool_opts o = { .cleaners = CLEARPAGES_NONE };
 	struct clearpages_pool_opts v;
 
@@ -208,5 +282,8 @@ int main(void)
 	test_race("three threads, with a cleaner",
 		  WITH(v.pager = CLEARPAGES_PAGER_THREAD, v.handlers = 3, v.cleaners = 1), touches);
 	test_race("protect", WITH(v.pager = CLEARPAGES_PAGER_PROTECT, v.handlers = 1), touches);
+	test_moving("signal, a neighbour moved", WITH(v.pager = CLEARPAGES_PAGER_SIGNAL), touches);
+	test_moving("two threads, a neighbour moved",
+		    WITH(v.pager = CLEARPAGES_PAGER_THREAD, v.handlers = 2), touches);
 	return tap_done();
 }

@@ -217,6 +217,23 @@ static void test_no_threads(void)
 		tap_ok(!status, "%s", name);
 }
 
+/* Whole units, never more than a thread should be behind by: a 64th of its share. */
+static void test_step(void)
+{
+	static const struct { size_t len, unit; unsigned int threads; size_t step; } t[] = {
+		{ 512 << 20, 2 << 20, 2, 4 << 20 }, { 512 << 20, 2 << 20, 1, 8 << 20 },
+		{ 96 << 20, 4 << 20, 2, 4 << 20 }, { 700 << 20, 2 << 20, 2, 4 << 20 },
+		{ (size_t)8 << 30, 2 << 20, 2, 32 << 20 }, { (size_t)8 << 30, 1 << 30, 2, 1 << 30 },
+		{ 0, 2 << 20, 1, 2 << 20 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(*t); i++)
+		tap_ok(workers_step(t[i].len, t[i].unit, t[i].threads) == t[i].step,
+		       "%zu MiB by %u, pages of %zu MiB: parts of %zu MiB", t[i].len >> 20,
+		       t[i].threads, t[i].unit >> 20, t[i].step >> 20);
+}
+
 int main(void)
 {
 	unsigned int before = open_files();
@@ -225,6 +242,7 @@ int main(void)
 	cpus_ours(&ours);
 	tap_ok(ours.count >= 1 && workers_cpus("") >= 1 && workers_cpus("") <= ours.count,
 	       "%u of %u cpus are worth a thread here", workers_cpus(""), ours.count);
+	test_step();
 	test_ranges();
 	test_stops();
 	test_real_nodes();
