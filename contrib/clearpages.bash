@@ -27,6 +27,7 @@ _clearpages_value() {
 	--policy) _clearpages_list "$_clearpages_policies" ;;
 	--order) _clearpages_list 'forward right-first reverse narrow' ;;
 	--use) _clearpages_list 'none first16K random write read' ;;
+	--walk) COMPREPLY=($(compgen -W 'forward reverse random' -- "$cur")) ;;
 	--touch) COMPREPLY=($(compgen -W 'first middle last random none' -- "$cur")) ;;
 	--sysroot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	policy)
@@ -67,8 +68,8 @@ _clearpages() {
 		[[ ${COMP_WORDS[2]} != load ]] || COMPREPLY+=($(compgen -f -X '!*.ko*' -- "$cur")
 			$(compgen -W 'policy= budget_us= skip_zeroed= selftest_all=' -- "$cur"))
 	elif [[ $kind == fault ]]; then
-		COMPREPLY=($(compgen -W "$common --size --page --thp --path --policy --use --touch --threads
-			--shared --cycles" -- "$cur"))
+		COMPREPLY=($(compgen -W "$common --size --page --thp --path --policy --use --touch --walk
+			--threads --shared --cycles" -- "$cur"))
 	elif [[ $kind == clear ]]; then
 		COMPREPLY=($(compgen -W "$common --size --page --thp --chunk --policy --function
 			--order --unit --touch --threads --cycles" -- "$cur"))

@@ -26,11 +26,13 @@ enum path {
 	PATHS
 };
 enum touch { TOUCH_FIRST, TOUCH_MIDDLE, TOUCH_LAST, TOUCH_RANDOM, TOUCH_NONE };
+enum walk { WALK_FORWARD, WALK_REVERSE, WALK_RANDOM };
 
 enum use { USE_NONE, USE_FIRST, USE_RANDOM, USE_WRITE, USE_READ, USES };
 
 extern const char *const path_names[];	/* PATHS of them, then NULL */
 extern const char *const touch_names[];
+extern const char *const walk_names[];
 extern const char *const use_names[];	/* USES of them, then NULL */
 
 struct bench_policy {
@@ -53,6 +55,7 @@ struct bench {
 	bool path[PATHS];
 	bool use[USES];
 	enum touch touch;
+	enum walk walk;
 	uint64_t seed;
 	unsigned int threads, rounds;
 	unsigned int parallel;		/* threads of populate-parallel; 0: as many as threads */
@@ -85,6 +88,9 @@ int bench_memory(const struct bench *b, uint64_t bytes);
 
 /* The byte of page `index` that is touched, by b->touch and b->seed. */
 size_t bench_touch(const struct bench *b, uint64_t index, size_t page);
+
+/* Which of `count` pages is the step-th one to be touched, by b->walk and b->seed. */
+size_t bench_walk(const struct bench *b, size_t step, size_t count);
 
 int bench_fault(const struct bench *b);
 int bench_clear(const struct bench *b);

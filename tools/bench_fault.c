@@ -89,9 +89,11 @@ static int fault_work(void *arg, unsigned int member)
 	if (f->path == PATH_PARALLEL)
 		return member ? TOOL_OK : bench_parallel(b, base, b->size);
 	for (i = 0; i < count && !err; i++) {
+		size_t page = bench_walk(b, i, count);
+
 		if (touches(f))
-			*(volatile uint64_t *)touched(f, base, member, i) = BENCH_MARK;
-		bench_use(f->use, base + i * b->page, b->page, b->seed + i);
+			*(volatile uint64_t *)touched(f, base, member, page) = BENCH_MARK;
+		bench_use(f->use, base + page * b->page, b->page, b->seed + page);
 	}
 	return err;
 }
@@ -212,11 +214,12 @@ static void print_table(const struct bench *b, const struct measure *m)
 					       row.times, row.interval, row.cycles });
 	}
 	bench_memory_text(b, text, sizeof(text));
-	printf("%s%s, touch: %s; times are of a page\n", text,
+	printf("%s%s, touch: %s%s%s; times are of a page\n", text,
 	       b->threads == 1 ? "" : b->shared ? " on one mapping" :
 	       b->path[PATH_TOUCH_THREADS] || b->path[PATH_PARALLEL] ?
 	       " with a mapping each (touch-threads and populate-parallel: one)" :
-	       " with a mapping each", touch_names[b->touch]);
+	       " with a mapping each", touch_names[b->touch], b->walk ? ", walk: " : "",
+	       b->walk ? walk_names[b->walk] : "");
 	table_print(t);
 	measure_print(m);
 }
@@ -235,11 +238,11 @@ static int print_json(const struct bench *b, const struct measure *m)
 		bench_policy_json(r, f->policy);
 		json_array_append_new(results, r);
 	}
-	run = json_pack("{s:I, s:I, s:b, s:i, s:b, s:s, s:o, s:o}", "page_bytes",
+	run = json_pack("{s:I, s:I, s:b, s:i, s:b, s:s, s:s, s:o, s:o}", "page_bytes",
 			(json_int_t)b->page, "size_bytes", (json_int_t)b->size, "transparent",
 			b->kind == REGION_THP, "threads", b->threads, "shared_mapping", b->shared,
-			"touch", touch_names[b->touch], "measurement", measure_json(m), "results",
-			results);
+			"touch", touch_names[b->touch], "walk", walk_names[b->walk],
+			"measurement", measure_json(m), "results", results);
 	return bench_print_json("bench fault", json_pack("[o]", run));
 }
 

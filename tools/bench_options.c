@@ -21,13 +21,17 @@ const char *const touch_names[] = {
 	[TOUCH_RANDOM] = "random", [TOUCH_NONE] = "none",     NULL,
 };
 
+const char *const walk_names[] = {
+	[WALK_FORWARD] = "forward", [WALK_REVERSE] = "reverse", [WALK_RANDOM] = "random", NULL,
+};
+
 const char *const use_names[] = {
 	[USE_NONE] = "none",   [USE_FIRST] = "first16K", [USE_RANDOM] = "random",
 	[USE_WRITE] = "write", [USE_READ] = "read",      NULL,
 };
 
 enum { LONG_ONLY = 256, POLICY, ORDER, UNIT, TOUCH, THP, SHARED, NODE, CPUS, RESERVE,
-       NO_RESERVE, MIN_TIME, USE };
+       NO_RESERVE, MIN_TIME, USE, WALK };
 
 #define BOTH (BENCH_FAULT | BENCH_CLEAR)
 #define ALL (BOTH | BENCH_MAIN)
@@ -50,6 +54,7 @@ static const struct {
 	{ { "unit", required_argument, NULL, UNIT }, BENCH_CLEAR },
 	{ { "use", required_argument, NULL, USE }, BENCH_FAULT },
 	{ { "touch", required_argument, NULL, TOUCH }, BOTH },
+	{ { "walk", required_argument, NULL, WALK }, BENCH_FAULT },
 	{ { "thp", no_argument, NULL, THP }, BOTH },
 	{ { "shared", no_argument, NULL, SHARED }, BENCH_FAULT },
 	{ { "node", required_argument, NULL, NODE }, ALL },
@@ -174,6 +179,10 @@ static int one_option(struct bench *b, int c, struct texts *t)
 		err = opt_word("--touch", optarg, touch_names, &word);
 		b->touch = (enum touch)word;
 		t->touch = true;
+		return err;
+	case WALK:
+		err = opt_word("--walk", optarg, walk_names, &word);
+		b->walk = (enum walk)word;
 		return err;
 	default:
 		break;

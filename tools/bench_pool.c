@@ -116,11 +116,12 @@ int bench_pool_work(void *arg, unsigned int member)
 		return fail(TOOL_FAILED, "-f %s: get: %s", path_names[f->path], strerror(-err));
 	f->shared->mine[member] = mine;
 	for (i = 0; i < count; i++) {
-		char *page = base + i * b->page;
+		size_t at = bench_walk(b, i, count);
+		char *page = base + at * b->page;
 
-		*(volatile uint64_t *)(void *)(page + bench_touch(b, first + i, b->page)) =
+		*(volatile uint64_t *)(void *)(page + bench_touch(b, first + at, b->page)) =
 			BENCH_MARK;
-		bench_use(f->use, page, b->page, b->seed + i);
+		bench_use(f->use, page, b->page, b->seed + at);
 	}
 	return TOOL_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* bench fault --use: what a program does with a page once it has it, timed with the fault. */
+/* bench fault: which page a program goes to next, and what it does there, timed with the fault. */
 #include <string.h>
 
 #include "bench.h"
@@ -34,6 +34,37 @@ void bench_use(enum use use, char *base, size_t page, uint64_t seed)
 		break;
 	default:
 		break;
+	}
+}
+
+/*
+ * A permutation that needs no memory and some ns: each line of it is one of the
+ * numbers below a power of two, and what is not below count goes round again.
+ */
+static size_t permute(size_t i, size_t count, uint64_t seed)
+{
+	uint64_t keys = seed, a = random_next(&keys) | 1, b = random_next(&keys) | 1;
+	unsigned int bits = 64 - (unsigned int)__builtin_clzll(count - 1), half = (bits + 1) / 2;
+	uint64_t mask = UINT64_MAX >> (64 - bits);
+
+	do {
+		i = (i * a + b) & mask;
+		i ^= i >> half;
+		i = (i * b + a) & mask;
+		i ^= i >> half;
+	} while (i >= count);
+	return i;
+}
+
+size_t bench_walk(const struct bench *b, size_t step, size_t count)
+{
+	switch (b->walk) {
+	case WALK_REVERSE:
+		return count - 1 - step;
+	case WALK_RANDOM:
+		return count > 1 ? permute(step, count, b->seed) : 0;
+	default:
+		return step;
 	}
 }
 

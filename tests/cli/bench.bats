@@ -349,6 +349,12 @@ first_cpu() { awk '/^Cpus_allowed_list:/ { sub(/[-,].*/, "", $2); print $2 }' /p
 		measures clear "${brief[@]}" -s 1M -k 4K,64K --touch $touch --policy stock,ranges
 		grep -q "touch: $touch;" "$out"
 	done
+	for walk in reverse random; do
+		measures fault "${brief[@]}" -s 1M --walk $walk --use write
+		grep -q ", touch: first, walk: $walk; " "$out"
+	done
+	misuse 2 "--walk 'sideways'" fault --walk sideways
+	misuse 2 '--walk' clear --walk random
 	measures clear "${brief[@]}" -s 1M --touch none
 	measures fault "${brief[@]}" -s 1M -r 42
 	grep -q ', touch: random; ' "$out"

@@ -366,6 +366,33 @@ static void test_planted_fault(void)
 	       "planted: a loop that touches nothing is caught");
 }
 
+/* Each page once, whatever the order; and random is not one of the others. */
+static void test_walk(void)
+{
+	static const size_t counts[] = { 1, 2, 3, 7, 64, 1000, 4097 };
+	struct bench b = { .seed = 7 };
+	size_t k, i, in_order;
+
+	for (k = 0; k < 3 * sizeof(counts) / sizeof(*counts); k++) {
+		size_t count = counts[k / 3], seen = 0;
+		char *was = calloc(count, 1);
+
+		b.walk = (enum walk)(k % 3);
+		for (i = 0, in_order = 0; i < count; i++) {
+			size_t page = bench_walk(&b, i, count);
+
+			seen += page < count && !was[page]++;
+			in_order += i && page == bench_walk(&b, i - 1, count) + 1;
+		}
+		tap_ok(seen == count && (b.walk == WALK_FORWARD ? in_order == count - 1 :
+					 b.walk == WALK_REVERSE ? !in_order :
+					 in_order < 3 + count / 16),
+		       "walk %s: %zu pages, each once, %zu right after the one below it",
+		       walk_names[b.walk], count, in_order);
+		free(was);
+	}
+}
+
 int main(void)
 {
 	const char *text = getenv("SEED");
@@ -385,6 +412,7 @@ int main(void)
 	test_failure("check", 4, offsetof(struct fake, fail_check), TOOL_FAILED);
 	test_failure("work", 3, offsetof(struct fake, fail_work), TOOL_UNSUPPORTED);
 	test_failure("ready", 3, offsetof(struct fake, fail_ready), TOOL_FAILED);
+	test_walk();
 	test_planted_clear();
 	test_planted_fault();
 	crew_free(crew);
