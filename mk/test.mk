@@ -3,7 +3,7 @@
 # make check-live      those that need huge pages or root
 # make check-all       both, under one closing line
 # make check-sanitize  unit tests under ASan and UBSan, in $(B)/asan
-# make check-tsan      pools and the race of their pagers under ThreadSanitizer, in $(B)/tsan
+# make check-tsan      pools and their pagers under ThreadSanitizer, in $(B)/tsan
 # make lint            cppcheck, clang-tidy, shellcheck
 # T=word runs the files that have the word in their path: make check T=test_core
 .PHONY: check check-live check-all check-unit check-sanitize check-tsan lint
@@ -70,7 +70,9 @@ check-sanitize:
 
 check-tsan:
 	$(MAKE) B=$(B)/tsan SANITIZE=thread check-unit T=unit/test_pool
-	$(MAKE) B=$(B)/tsan SANITIZE=thread check-live T=live/test_live_race
+	for t in race pager pool signals; do \
+		$(MAKE) B=$(B)/tsan SANITIZE=thread check-live T=live/test_live_$$t || exit 1; \
+	done
 
 # ---- lint ----------------------------------------------------------------------
 
