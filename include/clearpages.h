@@ -122,8 +122,9 @@ int clearpages_zero_at(void *addr, size_t len, size_t touch,
  * threads: at most this many, the caller among them, whatever cpus there are;
  *	0: as many as the affinity mask and the cgroups' cpu quota allow.
  * progress: called by one thread at a time (any of them), after each step of up
- *	to 32 MiB, with the bytes zeroed so far; non-zero stops the work, and it
- *	is not called again. Other threads finish the step they are in.
+ *	to 32 MiB or several that others did while it ran, with the bytes zeroed so
+ *	far; non-zero stops the work, and it is not called again. Others go on
+ *	while it runs, no lock is held, and finish the step they are in.
  */
 struct clearpages_parallel_opts {
 	size_t size; /* sizeof(struct clearpages_parallel_opts), set by the caller */
@@ -346,7 +347,7 @@ enum clearpages_huge {
 
 /*
  * threads, progress, progress_arg: as in struct clearpages_parallel_opts; done
- *	and total are bytes that are resident.
+ *	and total are bytes that are resident. A step is a page at least.
  * huge: enum clearpages_huge. The advice stays with the mapping.
  * run: NULL, or threads of the caller's to be used in place of new ones: it has
  *	to call work(work_arg) in up to `threads` threads, its own perhaps among

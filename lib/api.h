@@ -3,11 +3,29 @@
 #ifndef CLEARPAGES_LIB_API_H
 #define CLEARPAGES_LIB_API_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /* lib is compiled with hidden visibility; the map says the same once more. */
 #define API __attribute__((visibility("default")))
+
+/*
+ * For functions that are no cancellation points but read files, join threads or
+ * have memory of their own: cancelled in there, a thread would leave that behind.
+ */
+static inline int api_cancel_off(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
+static inline void api_cancel_as(int before)
+{
+	pthread_setcancelstate(before, NULL);
+}
 
 /*
  * Structs begin with their size as the caller's header has it, and are read

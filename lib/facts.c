@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "api.h"
 #include "facts.h"
 
 static enum cpg_vendor vendor_of(const char *id)
@@ -57,12 +58,15 @@ uint32_t facts_executable(uint32_t features)
 
 static struct cpg_facts here;
 
+/* Many functions come through here, the first time only: none of them is to be cancelled. */
 static void look(void)
 {
+	int cancel = api_cancel_off();
 	struct machine m;
 
 	machine_read("", &m);
 	facts_of(&m, &here);
+	api_cancel_as(cancel);
 }
 
 const struct cpg_facts *facts_here(void)

@@ -323,6 +323,9 @@ API int clearpages_populate(void *addr, size_t len, struct clearpages_populate_o
 	static const struct populate_system kernel = {
 		.root = "", .madvise = madvise, .touch = populate_touch,
 	};
+	int cancel = api_cancel_off();
+	int err = populate_with(&kernel, addr, len, opts);
 
-	return populate_with(&kernel, addr, len, opts);
+	api_cancel_as(cancel);
+	return err;
 }

@@ -42,8 +42,9 @@ struct team {
 	unsigned int queues;
 	struct queue only;	/* the queue where there is one */
 	atomic_int stop;	/* 0, or the error that stopped it all */
-	pthread_mutex_t lock;	/* done, and calls of job->done */
-	uint64_t done;
+	pthread_mutex_t lock;	/* the rest, not held while job->done runs */
+	uint64_t done, told;
+	bool telling;		/* some thread is in job->done */
 };
 
 struct member {
@@ -95,16 +96,41 @@ static bool take(struct team *t, unsigned int home, size_t *part)
 	return got;
 }
 
-static void finish(struct team *t, size_t len, int err)
+static void stop(struct team *t, int err)
+{
+	if (err && !t->stop)
+		t->stop = err;
+}
+
+/*
+ * The lock is held before and after, not while the caller's code runs: the others
+ * go on meanwhile, and what they do then is told in one call.
+ */
+static void tell(struct team *t)
 {
 	const struct workers_job *job = t->job;
 
+	if (!job->done || t->telling)
+		return;
+	t->telling = true;
+	while (t->told < t->done && !t->stop) {
+		uint64_t now = t->told = t->done;
+		bool enough;
+
+		pthread_mutex_unlock(&t->lock);
+		enough = job->done(job->done_arg, now, job->len);
+		pthread_mutex_lock(&t->lock);
+		stop(t, enough ? -ECANCELED : 0);
+	}
+	t->telling = false;
+}
+
+static void finish(struct team *t, size_t len, int err)
+{
 	pthread_mutex_lock(&t->lock);
 	t->done += len;
-	if (!err && !t->stop && job->done && job->done(job->done_arg, t->done, job->len))
-		err = -ECANCELED;
-	if (err && !t->stop)
-		t->stop = err;
+	stop(t, err);
+	tell(t);
 	pthread_mutex_unlock(&t->lock);
 }
 

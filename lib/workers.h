@@ -25,8 +25,9 @@ unsigned int workers_cpus(const char *root);
  * Where there is no memory or no thread to be had the others do the work, the
  * caller in the end alone. Threads block all signals but those of a fault.
  * part() returns 0, or a negative errno that stops everything and is returned.
- * done (or NULL) is called after each part, by one thread at a time, and
- * stops everything with -ECANCELED if it returns non-zero.
+ * done (or NULL) is called after each part, or after several that were done
+ * while it ran, by one thread at a time with no lock held, and stops everything
+ * with -ECANCELED if it returns non-zero.
  */
 struct workers_job {
 	char *addr;

@@ -65,12 +65,14 @@ API int clearpages_zero_parallel(void *addr, size_t len, const struct clearpages
 	struct cpg_policy p;
 	struct workers_job job;
 	unsigned int threads;
+	int cancel, err;
 
 	if (opts && !api_struct_in(&o, sizeof(o), sizeof(o), opts))
 		return -EINVAL;
 	if (wraps(addr, len))
 		return -EINVAL;
 	p = for_parts(policy_core(policy), len);
+	cancel = api_cancel_off();
 	threads = threads_for(len, o.threads);
 	job = (struct workers_job){
 		.addr = addr,
@@ -82,5 +84,7 @@ API int clearpages_zero_parallel(void *addr, size_t len, const struct clearpages
 		.done = o.progress,
 		.done_arg = o.progress_arg,
 	};
-	return workers_run(&job);
+	err = workers_run(&job);
+	api_cancel_as(cancel);
+	return err;
 }

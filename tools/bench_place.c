@@ -11,24 +11,14 @@
 #include "../lib/machine.h"
 #include "bench.h"
 
-/* libnuma prints warnings of its own; the error lines here say it better. */
-void numa_warn(int number, char *where, ...)
-{
-	(void)number;
-	(void)where;
-}
-
 static int place_on_nodes(struct bench *b, const char *nodes, struct bitmask **cpus)
 {
-	struct bitmask *mask = numa_available() < 0 ? NULL : numa_parse_nodestring(nodes);
+	struct bitmask *mask;
 	unsigned int node;
+	int err = opt_nodes(nodes, &mask, &b->node);
 
-	if (!mask || !numa_bitmask_weight(mask)) {
-		if (mask)
-			numa_bitmask_free(mask);
-		return fail(TOOL_USAGE, "--node: \"%s\" is not a node of this machine: expected a "
-			    "list such as 0-1 or all (see 'numactl --hardware')", nodes);
-	}
+	if (err)
+		return err;
 	*cpus = numa_allocate_cpumask();
 	for (node = 0; node < mask->size; node++) {
 		struct bitmask *of = numa_allocate_cpumask();
@@ -39,10 +29,7 @@ static int place_on_nodes(struct bench *b, const char *nodes, struct bitmask **c
 				if (numa_bitmask_isbitset(of, cpu))
 					numa_bitmask_setbit(*cpus, cpu);
 		numa_free_cpumask(of);
-		if (numa_bitmask_isbitset(mask, node) && numa_bitmask_weight(mask) == 1)
-			b->node = (int)node;
 	}
-	numa_set_membind(mask); /* threads inherit it */
 	numa_bitmask_free(mask);
 	return TOOL_OK;
 }

@@ -68,12 +68,17 @@ size_t bench_walk(const struct bench *b, size_t step, size_t count)
 	}
 }
 
-/* Words that were written twice are 0 the second time. */
-static bool take_back(uint64_t *w)
+/* Looked at first and zeroed after that: some words were written twice. */
+static bool take_back(uint64_t *w, size_t page, uint64_t seed)
 {
-	bool right = *w == BENCH_MARK || !*w;
+	size_t i, count = page / 8;
+	uint64_t again = seed;
+	bool right = true;
 
-	*w = 0;
+	for (i = 0; i < page / BYTES_PER_RANDOM_WRITE; i++)
+		right &= w[random_below(&seed, count)] == BENCH_MARK;
+	for (i = 0; i < page / BYTES_PER_RANDOM_WRITE; i++)
+		w[random_below(&again, count)] = 0;
 	return right;
 }
 
@@ -87,7 +92,5 @@ bool bench_unuse(enum use use, char *base, size_t page, uint64_t seed)
 		right &= w[i] == BENCH_MARK;
 		w[i] = 0;
 	}
-	for (i = 0; i < page / BYTES_PER_RANDOM_WRITE && use == USE_RANDOM; i++)
-		right &= take_back(&w[random_below(&seed, count)]);
-	return right;
+	return use == USE_RANDOM ? take_back(w, page, seed) : right;
 }

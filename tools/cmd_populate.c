@@ -284,23 +284,17 @@ static int print_json(const struct job *j, const struct result *r, unsigned int 
 
 /* ---- the command line --------------------------------------------------------------------- */
 
-static int place(const char *nodes, int *only)
+/* By threads on those nodes, if there are cpus for them: some nodes have memory only. */
+static int place(const char *text, int *only)
 {
-	struct bitmask *mask = numa_available() < 0 ? NULL : numa_parse_nodestring(nodes);
-	const bool some = mask && numa_bitmask_weight(mask);
-	unsigned int node;
+	struct bitmask *nodes;
+	int err = opt_nodes(text, &nodes, only);
 
-	/* New threads inherit both. */
-	if (some && !numa_run_on_node_mask(mask))
-		numa_set_membind(mask);
-	for (node = 0; some && numa_bitmask_weight(mask) == 1 && node < mask->size; node++)
-		if (numa_bitmask_isbitset(mask, node))
-			*only = (int)node;
-	if (mask)
-		numa_bitmask_free(mask);
-	return some ? TOOL_OK : fail(TOOL_USAGE, "--node: \"%.48s\" is not a node of this machine: "
-				     "expected a list such as 0-1 or all (see 'numactl --hardware')",
-				     nodes);
+	if (err)
+		return err;
+	numa_run_on_node_mask(nodes);
+	numa_bitmask_free(nodes);
+	return TOOL_OK;
 }
 
 static int finish_options(struct job *j, int files)

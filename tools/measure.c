@@ -193,6 +193,10 @@ void measure_print(const struct measure *m)
 	printf("; %u sample%s of at least %.0f ms, seed %llu", m->taken,
 	       m->taken == 1 ? "" : "s", (double)m->min_ns / 1e6,
 	       (unsigned long long)m->seed);
+	for (i = 0; i < m->count; i++)
+		if (m->trials[i].most_loops)
+			printf("; of \"%s\" %u loops, however short", m->trials[i].name,
+			       m->trials[i].most_loops);
 	for (kind = 0; kind < NOISE_KINDS; kind++)
 		if (m->rejected[kind])
 			printf("; %u taken again for %s", m->rejected[kind], noise_names[kind]);

@@ -41,6 +41,13 @@ int opt_word(const char *option, const char *text, const char *const *words, uns
 int opt_sizes(const char *option, const char *text, uint64_t **bytes, unsigned int *count);
 
 /*
+ * --node: from here on memory comes from these nodes only, also that of threads to
+ * be made. *nodes is the caller's to free, or NULL; *only becomes the node if it is one.
+ */
+struct bitmask;
+int opt_nodes(const char *text, struct bitmask **nodes, int *only);
+
+/*
  * The error line for what getopt_long() refused; returns TOOL_USAGE. c: what it returned.
  * For that opterr is 0, the short options begin with ':' (after a '+', if any), and
  * long options without a letter have values from 256 up.

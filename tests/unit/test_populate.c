@@ -199,7 +199,7 @@ static void test_progress(unsigned int threads)
 {
 	const size_t len = 64 * M;
 	char *p = map_small(len, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	struct seen s = { .stop_after = 3 };
+	struct seen s = { .stop_after = threads > 1 ? 1 : 3 };
 	struct clearpages_populate_opts o = {
 		.size = sizeof(o), .threads = threads, .progress = see, .progress_arg = &s,
 		.why = why, .why_size = sizeof(why),
@@ -207,15 +207,57 @@ static void test_progress(unsigned int threads)
 	int err = clearpages_populate(p, len, &o);
 	size_t there = resident(p, len) * SMALL;
 
-	tap_ok(err == -ECANCELED && s.calls == 3 && there >= s.last && there < len && *why,
+	tap_ok(err == -ECANCELED && s.calls == s.stop_after && there >= s.last &&
+			       (threads > 1 || there < len) && *why,
 	       "%u threads, cancelled after %u calls: %zu MiB resident, %s", threads, s.calls,
 	       there / M, why);
 	s = (struct seen){ .stop_after = 0 };
 	err = clearpages_populate(p, len, &o);
-	tap_ok(!err && !s.backwards && s.calls > 3 && s.last == len && s.total == len && !*why,
+	tap_ok(!err && !s.backwards && s.calls >= (threads > 1 ? 1 : 4) && s.last == len && s.total == len && !*why,
 	       "%u threads: %u calls, up to %llu of %llu", threads, s.calls,
 	       (unsigned long long)s.last, (unsigned long long)s.total);
 	munmap(p, len);
+}
+
+/* ---- cancellation ------------------------------------------------------------------------ */
+
+struct doomed {
+	char *at;
+	size_t len;
+	int err[2];
+	bool alive;
+};
+
+static void *cancelled(void *arg)
+{
+	const struct clearpages_parallel_opts two = { .size = sizeof(two), .threads = 2 };
+	struct doomed *d = arg;
+
+	pthread_cancel(pthread_self());
+	d->err[0] = clearpages_populate(d->at, d->len, NULL);
+	d->err[1] = clearpages_zero_parallel(d->at, d->len, NULL, &two);
+	d->alive = true;
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Neither is a cancellation point, though both read files: nothing may be left open. */
+static void test_cancelled(void)
+{
+	struct doomed d = { .len = 64 * M, .err = { 1, 1 } };
+	unsigned int files = open_files();
+	pthread_t thread;
+	void *end;
+
+	d.at = map_small(d.len, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (pthread_create(&thread, NULL, cancelled, &d))
+		die("pthread_create", "");
+	pthread_join(thread, &end);
+	tap_ok(d.alive && end == PTHREAD_CANCELED && !d.err[0] && !d.err[1] &&
+	       resident(d.at, d.len) * SMALL == d.len && open_files() == files,
+	       "a thread that is to be cancelled populates and zeroes first: %d, %d", d.err[0],
+	       d.err[1]);
+	munmap(d.at, d.len);
 }
 
 /* ---- the caller's threads -------------------------------------------------------------- */
@@ -307,6 +349,7 @@ int main(void)
 	test_options();
 	for (i = 1; i < 4; i++)
 		test_progress(i);
+	test_cancelled();
 	for (i = 0; i < 6; i += i ? 3 : 1)
 		test_lent(i);
 	for (i = 0; i < 200; i++)
