@@ -3,10 +3,11 @@
 # make check-live      those that need huge pages or root
 # make check-all       both, under one closing line
 # make check-sanitize  unit tests under ASan and UBSan, in $(B)/asan
+# make check-valgrind  the library's unit tests under valgrind
 # make check-tsan      pools and their pagers under ThreadSanitizer, in $(B)/tsan
 # make lint            cppcheck, clang-tidy, shellcheck
 # T=word runs the files that have the word in their path: make check T=test_core
-.PHONY: check check-live check-all check-unit check-sanitize check-tsan lint
+.PHONY: check check-live check-all check-unit check-sanitize check-valgrind check-tsan lint
 
 include core/test/sources.mk
 
@@ -67,6 +68,12 @@ check-all: $(call needs,$(UNIT) $(CLI) $(LIVE))
 # reads where there are none. The plain build has them as errors.
 check-sanitize:
 	$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined check-unit
+
+# Children die on purpose, and say nothing.
+VALGRIND = valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+	--child-silent-after-fork=yes
+check-valgrind: $(filter $(LIB_TESTS),$(UNIT))
+	@UNDER='$(VALGRIND)' $(call run,$(filter $(LIB_TESTS),$(UNIT)))
 
 check-tsan:
 	$(MAKE) B=$(B)/tsan SANITIZE=thread check-unit T=unit/test_pool

@@ -8,7 +8,7 @@
 # A program that dies, hangs, prints no plan or another number of results than
 # planned is a failure too. The last line is "N passed, N failed, N skipped".
 # Exit status 1 if anything failed or nothing ran. TEST_TIMEOUT: seconds that one
-# file may take, default 600.
+# file may take, default 600. UNDER: a command and its words that runs the programs.
 set -u
 limit=${TEST_TIMEOUT:-600}
 tmp=$(mktemp -d) || exit 1
@@ -28,8 +28,10 @@ run() { # file
 		timeout --foreground -k 5 "$limit" bats --formatter tap "$1"
 		;;
 	*.sh) timeout --foreground -k 5 "$limit" sh "$1" ;;
-	*/*) timeout --foreground -k 5 "$limit" "$1" ;;
-	*) timeout --foreground -k 5 "$limit" "./$1" ;;
+	# shellcheck disable=SC2086 # words
+	*/*) timeout --foreground -k 5 "$limit" ${UNDER-} "$1" ;;
+	# shellcheck disable=SC2086
+	*) timeout --foreground -k 5 "$limit" ${UNDER-} "./$1" ;;
 	esac
 }
 
