@@ -113,57 +113,18 @@ void __init clearpages_calibrate(const struct cpg_facts *facts, struct clearpage
 
 /* ---- the choice -------------------------------------------------------------------- */
 
-/*
- * Half as fast again. Zeros that went past the cache have to be fetched by who
- * reads them: on Milan a 2 MB page takes 94 us less to zero by streaming than by
- * rep stosb, and 70 us more to be read through afterwards. Where the gain is
- * small a program that uses its memory at once would lose.
- */
-static bool __init clearly_faster(unsigned int a, unsigned int b)
+void __init clearpages_auto(const struct cpg_facts *facts, const struct clearpages_rates *rates,
+			    struct cpg_policy *policy)
 {
-	return a && b && (u64)a * 2 >= (u64)b * 3;
-}
-
-static unsigned int __init fastest(const struct cpg_facts *facts, const unsigned int *rate,
-				   enum cpg_kind kind)
-{
-	const struct cpg_variant *v;
-	unsigned int i, best = CPG_VARIANTS_MAX;
-
-	for (i = 0; i < CPG_VARIANTS_MAX && (v = cpg_variant_at(i)); i++)
-		if (v->kind == kind && cpg_variant_usable(v, facts) &&
-		    (best == CPG_VARIANTS_MAX || rate[i] > rate[best]))
-			best = i;
-	return best;
-}
-
-void __init clearpages_choose(const struct cpg_facts *facts, const struct clearpages_rates *rates,
-			      struct cpg_policy *policy)
-{
-	const char *why = "by the processor's name";
-	unsigned int cached = clearpages_variant_index(cpg_variant_cached(facts));
-	unsigned int c = fastest(facts, rates->large, CPG_CACHED);
-	unsigned int s = fastest(facts, rates->large, CPG_STREAMING);
+	struct clearpages_choice c;
 	char text[CPG_POLICY_TEXT];
 
-	cpg_policy_named("auto", strlen("auto"), facts, policy);
-	if (rates->large[cached]) {
-		/* What the kernel would take, unless another is clearly better. */
-		if (!clearly_faster(rates->large[c], rates->large[cached]))
-			c = cached;
-		cpg_policy_named("ranges", strlen("ranges"), facts, policy);
-		policy->far = policy->near = cpg_variant_at(c);
-		why = "no streaming variant is clearly faster than the best cached one";
-		if (clearly_faster(rates->large[s], rates->large[c])) {
-			policy->far = cpg_variant_at(s);
-			policy->order = CPG_FORWARD;
-			policy->window = 16 << 10;
-			policy->far_min = clearly_faster(rates->small[s], rates->small[c]) ?
-					  CPG_SMALL : CPG_LARGE;
-			why = "streaming is clearly faster here";
-		}
-		policy->batch = 0;	/* the budget's */
-	}
+	clearpages_choose(facts, rates, &c);
+	*policy = c.policy;
 	cpg_policy_format(policy, text, sizeof(text));
-	pr_info("auto is %s: %s\n", text, why);
+	if (!c.cached)
+		pr_info("auto is %s: by the processor's name\n", text);
+	else
+		pr_info("auto is %s: %s has %u %% of the rate of %s, the fastest through the cache, and streaming takes %u %%\n",
+			text, c.streaming->name, c.percent, c.cached->name, CPG_PERCENT_TO_STREAM);
 }
