@@ -29,7 +29,10 @@ int __init clearpages_selftest(const struct cpg_facts *facts, bool all);
 
 /* ---- calibrate.c ------------------------------------------------------------- */
 
-/* Measures each variant and logs a line for it. Without memory all rates are 0. */
+/*
+ * Measures each variant on memory that no cache has, and logs a line for it.
+ * Without memory all rates are 0.
+ */
 void __init clearpages_calibrate(const struct cpg_facts *facts, struct clearpages_rates *rates);
 
 /* What `auto` is by these rates (choose.h); logs the choice. */
