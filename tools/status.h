@@ -14,6 +14,7 @@ struct status {
 	const char *root;
 	struct host host;
 	unsigned int version;		/* of the kernel, 0x0601 for 6.1; 0: not known */
+	char built[320];		/* /proc/version: the vendor's version, behind its name */
 	struct module_state module;
 	struct module_holders holders;	/* only in a transition */
 	char blocked[160];		/* why no module can be loaded; "" */
@@ -32,6 +33,9 @@ struct status {
 
 void status_read(const char *root, struct status *s);
 void status_advise(struct status *s);
+
+/* Does the module leave out what the allocator has zeroed without being told? By /proc/version. */
+bool status_callers_read(const char *version);
 
 /* Each is an exit code. */
 int status_print(const struct status *s);

@@ -132,6 +132,7 @@ void status_read(const char *root, struct status *s)
 	s->root = root;
 	host_read(root, &s->host);
 	s->version = version(s->host.kernel);
+	module_line(root, "/proc/version", s->built, sizeof(s->built));
 	module_state_read(root, &s->module);
 	if (s->module.transition)
 		module_holders_read(root, s->module.enabled, &s->holders);

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parts of the module that are not a kernel's: what `auto` is by rates. */
+/*
+ * The parts of the module that are not a kernel's: what `auto` is by rates, and the
+ * kernels whose callers were read.
+ */
+#include <stdio.h>
+
 #define CPG_VARIANTS_MAX 16	/* a program has more of them */
 #include "../../kmod/choose.c"
+#include "../../kmod/callers.h"
 #include "tap.h"
 
 static const struct cpg_facts milan = {
@@ -109,11 +115,37 @@ static void test_shape(void)
 	}
 }
 
+static void test_callers(void)
+{
+	static const struct { const char *version; bool read; } table[] = {
+		{ "#1 SMP Debian 5.10.262-1 (2026-07-31)", true },
+		{ "#1 SMP Debian 5.10.263-1 (2026-12-31)", false },
+		{ "#1 SMP PREEMPT_DYNAMIC Debian 6.1.192-3 (2026-11-02)", true },
+		{ "#1 SMP PREEMPT_DYNAMIC Debian 6.1.193-1 (2026-12-02)", false },
+		{ "#1 SMP PREEMPT_DYNAMIC Debian 6.12.95-1~bpo12+1 (2026-11-02)", true },
+		{ "#1 SMP PREEMPT_RT Debian 6.12.117-1 (2026-11-12)", true },
+		{ "#1 SMP PREEMPT_DYNAMIC Debian 6.12.118-1 (2026-12-12)", false },
+		{ "#1 SMP PREEMPT_DYNAMIC Debian 7.3.4-1~bpo13+1 (2026-11-15)", true },
+		{ "#1 SMP PREEMPT_DYNAMIC Debian 6.6.11-1 (2024-01-14)", false },
+		{ "#1 SMP PREEMPT_DYNAMIC Debian 6.12~rc6-1~exp1 (2024-11-10)", false },
+		{ "#57-Ubuntu SMP Mon Jan 15 17:04:56 UTC 2024", false },
+		{ "#1 SMP PREEMPT_DYNAMIC Wed May 1 19:11:28 UTC 2024", false },
+		{ "#1 SMP PREEMPT_DYNAMIC @0", false }, { "", false }, { " Debian ", false },
+		{ " Debian 6.12.4294967413-1", false }, { "Debian 6.12.117-1", false },
+	};
+	unsigned int i;
+
+	for (i = 0; i < CPG_ARRAY_LEN(table); i++)
+		tap_ok(clearpages_callers_read(table[i].version) == table[i].read, "callers: %s: %s",
+		       table[i].read ? "read" : "not read", table[i].version);
+}
+
 int main(void)
 {
 	test_streams();
 	test_best_cached();
 	test_without();
 	test_shape();
+	test_callers();
 	return tap_done();
 }
