@@ -81,6 +81,9 @@ extern const char clearpages_target[];
 /* Does this kernel hand over pages that the allocator has zeroed? Why (not), for people. */
 const char *clearpages_skip_state(void);
 
+/* What the times in statistics are read from. */
+const char *clearpages_clock(void);
+
 /*
  * Replaces the function: from here on faults use the policy. On failure
  * nothing of the module is in use, and the log has the reason.
@@ -97,7 +100,7 @@ struct clearpages_event {
 	int node;
 	bool hugetlb;
 	bool skipped;
-	u64 ns;
+	u64 ns;				/* without the breathing points */
 	struct cpg_tally tally;
 };
 

@@ -93,15 +93,12 @@ const char *clearpages_skip_state(void)
 		"no, this kernel was not read for it, see skip_zeroed in clearpages_module(7)";
 }
 
-static bool breathe(void *arg)
-{
-	cond_resched();
-	return true;
-}
-
 /*
  * ktime_get_ns() twice is 120 instructions, of 4500 that a fault of 2 MiB takes;
- * rdtsc is one. 0: the kernel does not trust the time-stamp counter.
+ * rdtsc is one. 0: the kernel does not trust the time-stamp counter. Asked once,
+ * for check_tsc_unstable() is a call, and those are instructions again: a
+ * counter that goes wrong later makes wrong times in the statistics, which the
+ * state file then says, and nothing else.
  */
 static unsigned int khz __ro_after_init;
 
@@ -119,15 +116,35 @@ static u64 ns_since(u64 start)
 	return khz ? mul_u64_u32_div(d, 1000000, khz) : d;
 }
 
+const char *clearpages_clock(void)
+{
+	if (!khz)
+		return "ktime";
+	return check_tsc_unstable() ? "tsc, found unstable since: times are not to be trusted" : "tsc";
+}
+
+/*
+ * What others do in a breath is no time of the page's: on a busy machine with
+ * preempt=none it would be most of it. So the start is put off by as much.
+ */
+static bool breathe(void *arg)
+{
+	struct clearpages_event *e = arg;
+	u64 from = now();
+
+	cond_resched();
+	e->ns += now() - from;
+	return true;
+}
+
 static void zero(struct clearpages_event *e)
 {
-	const struct cpg_breathe b = { breathe, NULL };
+	const struct cpg_breathe b = { breathe, e };
 	struct clearpages_live live;
-	u64 start;
 
 	/* As the kernel's own does before the first page of each folio. */
 	cond_resched();
-	start = now();
+	e->ns = now();	/* the start, until it is done */
 	/* The patch is in place only between policy start and stop: there always is one. */
 	if (WARN_ON_ONCE(!clearpages_policy_get(&live, cpg_preemptible()))) {
 		memset(e->base, 0, e->size);
@@ -136,7 +153,7 @@ static void zero(struct clearpages_event *e)
 	e->skipped = is_zero_already(e->hugetlb);
 	if (!e->skipped)
 		cpg_clear(e->base, e->size, e->touch, &live.policy, &b, &e->tally);
-	e->ns = ns_since(start);
+	e->ns = ns_since(e->ns);
 	clearpages_stats_add(e, &live);
 }
 

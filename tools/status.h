@@ -56,6 +56,13 @@ uint64_t status_count(const char *text, const char *name);
 bool status_next(const char **at, const char *prefix, const char *suffix, char *middle,
 		 size_t size, uint64_t *value);
 
+/* The next line of the histogram: pages of a size that took from_us to twice that. */
+struct status_time {
+	char size[32], from_us[32];
+	uint64_t pages;
+};
+bool status_next_time(const char **at, struct status_time *t);
+
 /* ---- pools ------------------------------------------------------------------------ */
 
 /* For each page size: all nodes together (LIMITS_ANY_NODE), then each node. */

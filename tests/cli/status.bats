@@ -176,6 +176,13 @@ shows() {
 	shows " module it is switched off: 'clearpages module unload'"
 }
 
+@test "status: what the rate is of, by preemption" {
+	from debian-6.12-module
+	shows "GiB/s while at it"
+	sed -i 's/^preemptible no/preemptible yes/' "$root/sys/kernel/debug/clearpages/state"
+	shows "GiB/s by the clock, preemption included"
+}
+
 @test "status: statistics that root alone can read" {
 	[ "$(id -u)" -ne 0 ] || skip "root reads all"
 	from debian-6.12-module
@@ -186,7 +193,8 @@ shows() {
 
 @test "status: statistics of nonsense" {
 	from debian-6.12-module
-	for text in '' 'folios' 'folios -1' 'folios_ 1' 'took_us 5' 'node_folios 1' 'folios_2M' \
+	for text in '' 'folios' 'folios -1' 'folios_ 1' 'took_us 5' \
+		'took_5us 5' 'took__5us 5' 'took_2M_us 5' 'took_x_5us 5' 'took_2M_-1us 5' 'node_folios 1' 'folios_2M' \
 		'far_calls_ 7' $'folios 1\nbytes 0\nns 0' $'far_calls_\e[31m 3' \
 		$'folios 99999999999999999999\nbytes 99999999999999999999\nns 1'; do
 		printf '%s\n' "$text" | tee "$root/sys/kernel/debug/clearpages/stats" \
