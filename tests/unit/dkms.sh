@@ -37,7 +37,8 @@ cat >"$kernel/Makefile" <<'END'
 src := $(M)
 srctree := $(CURDIR)
 include $(M)/Kbuild
-sources = $(foreach o,$(clearpages-y),$(or $(wildcard $(M)/$(o:.o=.c) $(M)/$(o:.o=.S)),$(M)/$(o:.o=.c)))
+sources = $(foreach o,$(clearpages-y),$(or \
+	$(wildcard $(M)/$(o:.o=.c)),$(M)/$(o:.o=.S)))
 modules: $(sources)
 	$(if $(sources),touch '$(M)/clearpages.ko',false)
 END
