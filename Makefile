@@ -9,7 +9,10 @@ VERSION := $(shell cat VERSION)
 B := build
 
 include mk/kmod.mk
+# dkms is given no more than these goals read: see kmod-dkms.
+ifneq ($(filter-out kmod kmod-install kmod-dkms,$(or $(MAKECMDGOALS),all)),)
 include mk/qemu.mk
+endif
 # The module alone asks for nothing that a machine without a program's compiler
 # and libraries has not: dkms, the build root.
 ifneq ($(filter-out kmod kmod-% check-qemu%,$(or $(MAKECMDGOALS),all)),)

@@ -11,10 +11,9 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
+#include "choose.h"
 #include "compat.h"
 #include "../core/cpg.h"
-
-#define CPG_VARIANTS_MAX 8	/* a kernel has five */
 
 /* ---- detect.c ---------------------------------------------------------------- */
 
@@ -30,21 +29,15 @@ int __init clearpages_selftest(const struct cpg_facts *facts, bool all);
 
 /* ---- calibrate.c ------------------------------------------------------------- */
 
-#define CPG_SMALL ((size_t)64 << 10)
-#define CPG_LARGE ((size_t)2 << 20)
-
-/* Bytes per microsecond (about MiB/s), by variant; 0: not measured. */
-struct clearpages_rates {
-	unsigned int small[CPG_VARIANTS_MAX];	/* at CPG_SMALL a call */
-	unsigned int large[CPG_VARIANTS_MAX];	/* at CPG_LARGE, or all the memory there was */
-};
-
-/* Measures each variant and logs a line for it. Without memory all rates are 0. */
+/*
+ * Measures each variant on memory that no cache has, and logs a line for it.
+ * Without memory all rates are 0.
+ */
 void __init clearpages_calibrate(const struct cpg_facts *facts, struct clearpages_rates *rates);
 
-/* What `auto` is by these rates; logs the choice. */
-void __init clearpages_choose(const struct cpg_facts *facts, const struct clearpages_rates *rates,
-			      struct cpg_policy *policy);
+/* What `auto` is by these rates (choose.h); logs the choice. */
+void __init clearpages_auto(const struct cpg_facts *facts, const struct clearpages_rates *rates,
+			    struct cpg_policy *policy);
 
 /* ---- policy.c ---------------------------------------------------------------- */
 
@@ -88,6 +81,9 @@ extern const char clearpages_target[];
 /* Does this kernel hand over pages that the allocator has zeroed? Why (not), for people. */
 const char *clearpages_skip_state(void);
 
+/* What the times in statistics are read from. */
+const char *clearpages_clock(void);
+
 /*
  * Replaces the function: from here on faults use the policy. On failure
  * nothing of the module is in use, and the log has the reason.
@@ -104,7 +100,7 @@ struct clearpages_event {
 	int node;
 	bool hugetlb;
 	bool skipped;
-	u64 ns;
+	u64 ns;				/* without the breathing points */
 	struct cpg_tally tally;
 };
 

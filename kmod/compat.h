@@ -46,19 +46,6 @@
 #error "clearpages: expected either folio_zero_user() or clear_huge_page() in <linux/mm.h>"
 #endif
 
-/*
- * Kernels whose callers of the replaced function were read, all of them, for what
- * target.c says of pages that are zero already: Debian's 5.10.262, 6.1.192,
- * 6.12.117, 6.18.15, 6.19.14, 7.1.13, 7.2.12 and 7.3.4. Others zero every page.
- */
-#define CPG_SERIES(a, b) \
-	(LINUX_VERSION_CODE >= KERNEL_VERSION(a, b, 0) && \
-	 LINUX_VERSION_CODE < KERNEL_VERSION(a, (b) + 1, 0))
-#if CPG_SERIES(5, 10) || CPG_SERIES(6, 1) || CPG_SERIES(6, 12) || CPG_SERIES(6, 18) || \
-	CPG_SERIES(6, 19) || CPG_SERIES(7, 1) || CPG_SERIES(7, 2) || CPG_SERIES(7, 3)
-#define HAVE_CALLERS_READ 1
-#endif
-
 /* cpuid_count() came with <asm/processor.h> up to 7.1. */
 #if __has_include(<asm/cpuid/api.h>)
 #include <asm/cpuid/api.h>

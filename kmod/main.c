@@ -36,7 +36,7 @@ static int __init clearpages_init(void)
 		return err;
 	}
 	clearpages_calibrate(&facts, &rates);
-	clearpages_choose(&facts, &rates, &chosen);
+	clearpages_auto(&facts, &rates, &chosen);
 	err = clearpages_policy_start(&facts, &rates, &chosen);
 	if (err)
 		return err;

@@ -6,8 +6,8 @@
  */
 #include "clearpages.h"
 
+#include <linux/bitops.h>
 #include <linux/debugfs.h>
-#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
 #include <linux/percpu.h>
@@ -17,18 +17,25 @@
 #include "trace.h"
 
 #define SIZES 20	/* 4 KiB to 2 GiB and above, by powers of two */
-#define TIMES 24	/* under 1 us, 1 us, 2 us, 4 us... to 4 s and above */
+#define TIMES 28	/* under 1 us, 1 us, 2 us, 4 us... to 67 s and above */
 
 struct count {
 	u64 n, bytes;
 };
 
+/*
+ * One time says little of 2 MiB and of 1 GiB together. That this is 256 bytes,
+ * and what is counted of a page lies together, saves the fault instructions.
+ */
+struct by_size {
+	struct count zeroed, skipped;
+	u64 time[TIMES];
+};
+
 struct stats {
-	struct count zeroed[SIZES];
-	struct count skipped[SIZES];
+	struct by_size size[SIZES];
 	struct count far[CPG_VARIANTS_MAX];	/* n: calls of the variant */
 	struct count near[CPG_VARIANTS_MAX];
-	u64 time[TIMES];
 	u64 breaths, ns;
 	struct count node[];			/* nr_node_ids */
 };
@@ -49,21 +56,24 @@ static void count(struct count *c, u64 n, u64 bytes)
 
 void clearpages_stats_add(const struct clearpages_event *e, const struct clearpages_live *live)
 {
-	unsigned int size = min_t(unsigned int, ilog2(e->size) - PAGE_SHIFT, SIZES - 1);
-	u64 us = e->ns / NSEC_PER_USEC;
+	unsigned int size = min_t(unsigned int, __fls(e->size) - PAGE_SHIFT, SIZES - 1);
+	/* 0 is 0, 1 is 1, 2 and 3 are 2: fls64() without an instruction for its 0. */
+	unsigned int time = min_t(unsigned int, __fls(e->ns / NSEC_PER_USEC * 2 + 1), TIMES - 1);
+	struct by_size *z;
 	struct stats *s;
 
 	trace_clear_folio(e, live);
 	s = get_cpu_ptr(stats);
+	z = &s->size[size];
 	if (e->skipped) {
-		count(&s->skipped[size], 1, e->size);
+		count(&z->skipped, 1, e->size);
 	} else {
-		count(&s->zeroed[size], 1, e->size);
+		count(&z->zeroed, 1, e->size);
+		z->time[time]++;
 		count(&s->far[live->far], e->tally.far_calls, e->tally.far_bytes);
 		count(&s->near[live->near], e->tally.near_calls, e->tally.near_bytes);
 		if ((unsigned int)e->node < nr_node_ids)
 			count(&s->node[e->node], 1, e->size);
-		s->time[us ? min(ilog2(us) + 1, TIMES - 1) : 0]++;
 		s->breaths += e->tally.breaths;
 		s->ns += e->ns;
 	}
@@ -86,19 +96,40 @@ static void add_up(struct stats *sum)
 	}
 }
 
+/* 64K, 2M, 1G. */
+static const char *size_name(unsigned int i, char *name, size_t len)
+{
+	unsigned int shift = i + PAGE_SHIFT;
+
+	scnprintf(name, len, "%lu%c", 1ul << shift % 10, shift < 20 ? 'K' : shift < 30 ? 'M' : 'G');
+	return name;
+}
+
 static void show_sizes(struct seq_file *m, const struct stats *s)
 {
-	unsigned int i, shift;
-	char unit;
+	char name[8];
+	unsigned int i;
 
 	for (i = 0; i < SIZES; i++) {
-		shift = i + PAGE_SHIFT;
-		unit = shift < 20 ? 'K' : shift < 30 ? 'M' : 'G';
-		if (!s->zeroed[i].n && !s->skipped[i].n)
+		if (!s->size[i].zeroed.n && !s->size[i].skipped.n)
 			continue;
-		seq_printf(m, "folios_%lu%c %llu\n", 1ul << shift % 10, unit, s->zeroed[i].n);
-		seq_printf(m, "skipped_%lu%c %llu\n", 1ul << shift % 10, unit, s->skipped[i].n);
+		size_name(i, name, sizeof(name));
+		seq_printf(m, "folios_%s %llu\n", name, s->size[i].zeroed.n);
+		seq_printf(m, "skipped_%s %llu\n", name, s->size[i].skipped.n);
 	}
+}
+
+static void show_times(struct seq_file *m, const struct stats *s)
+{
+	unsigned int i, t;
+	char name[8];
+
+	for (i = 0; i < SIZES; i++)
+		for (t = 0; t < TIMES; t++)
+			if (s->size[i].time[t])
+				seq_printf(m, "took_%s_%luus %llu\n",
+					   size_name(i, name, sizeof(name)),
+					   t ? 1ul << (t - 1) : 0, s->size[i].time[t]);
 }
 
 static void show_variants(struct seq_file *m, const struct stats *s)
@@ -125,8 +156,8 @@ static int stats_show(struct seq_file *m, void *unused)
 		return -ENOMEM;
 	add_up(s);
 	for (i = 0; i < SIZES; i++) {
-		count(&zeroed, s->zeroed[i].n, s->zeroed[i].bytes);
-		count(&skipped, s->skipped[i].n, s->skipped[i].bytes);
+		count(&zeroed, s->size[i].zeroed.n, s->size[i].zeroed.bytes);
+		count(&skipped, s->size[i].skipped.n, s->size[i].skipped.bytes);
 	}
 	seq_printf(m, "folios %llu\nbytes %llu\nns %llu\n", zeroed.n, zeroed.bytes, s->ns);
 	seq_printf(m, "skipped %llu\nskipped_bytes %llu\n", skipped.n, skipped.bytes);
@@ -137,9 +168,7 @@ static int stats_show(struct seq_file *m, void *unused)
 		if (s->node[i].n)
 			seq_printf(m, "node%u_folios %llu\nnode%u_bytes %llu\n", i, s->node[i].n,
 				   i, s->node[i].bytes);
-	for (i = 0; i < TIMES; i++)
-		if (s->time[i])
-			seq_printf(m, "took_%luus %llu\n", i ? 1ul << (i - 1) : 0, s->time[i]);
+	show_times(m, s);
 	kfree(s);
 	return 0;
 }
@@ -161,6 +190,7 @@ static int state_show(struct seq_file *m, void *unused)
 	seq_printf(m, "preemptible %s\n", preemptible ? "yes" : "no");
 	seq_printf(m, "in_force %s\n", text);
 	seq_printf(m, "skip_zeroed %s\n", clearpages_skip_state());
+	seq_printf(m, "clock %s\n", clearpages_clock());
 	clearpages_policy_state(m);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * The function of the kernel that is replaced, and what is put in its place.
  *
- * Who calls it, in the kernels that were read (HAVE_CALLERS_READ):
+ * Who calls it, in the kernels that were read (callers.h):
  *
  *	hugetlb_no_page()		fault of hugetlb		all kernels
  *	hugetlbfs_fallocate()		fallocate of hugetlb		all kernels
@@ -16,11 +16,12 @@
  * written to them in between (only charged to a cgroup), and the allocator, in
  * prep_new_page(), zeroes what it hands out if init_on_alloc is on; with
  * init_on_free every free page is zero, which the allocator itself relies on for
- * __GFP_ZERO. So up to 6.12 such a page is zeroed twice, and here the second time
- * is left out. From 6.18 on the callers do not call at all with init_on_alloc
- * (user_alloc_needs_zeroing()); with init_on_free they do. Where page poisoning
- * is on, neither want_init_on_alloc() nor want_init_on_free() says yes. In a
- * kernel whose callers were not read nothing is left out.
+ * __GFP_ZERO. So up to 6.12 such a page is zeroed twice, and in 5.10, 6.1 and 6.12,
+ * which were read, the second time is left out here. From 6.13 on the callers do not
+ * call at all with init_on_alloc (user_alloc_needs_zeroing()); with init_on_free they
+ * do. Where page poisoning is on, neither want_init_on_alloc() nor
+ * want_init_on_free() says yes. In a kernel whose callers were not read nothing is
+ * left out unless skip_zeroed is set by hand.
  *
  * What the kernel's own function does besides storing zeros, on x86-64: cache
  * flushes and tags, none; KMSAN, refused in compat.h; pages that are marked as
@@ -28,6 +29,7 @@
  * zeroing ends like one met in clear_page(). A process that is killed meanwhile has
  * to wait: a gigantic folio cannot be half zeroed, but the thread breathes.
  */
+#include "callers.h"
 #include "clearpages.h"
 
 #include <linux/hugetlb.h>
@@ -36,12 +38,37 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/utsname.h>
 #include <asm/msr.h>
 #include <asm/tsc.h>
 
-static bool skip_zeroed = true;
-module_param(skip_zeroed, bool, 0644);
-MODULE_PARM_DESC(skip_zeroed, "leave alone new pages that the allocator has zeroed; default Y");
+static bool callers_read __ro_after_init;
+
+static bool skip_zeroed, skip_given;
+
+static int set_skip(const char *val, const struct kernel_param *kp)
+{
+	int err = param_set_bool(val, kp);
+
+	if (!err)
+		skip_given = true;
+	return err;
+}
+
+static const struct kernel_param_ops skip_ops = {
+	.flags = KERNEL_PARAM_OPS_FL_NOARG,
+	.set = set_skip,
+	.get = param_get_bool,
+};
+module_param_cb(skip_zeroed, &skip_ops, &skip_zeroed, 0644);
+MODULE_PARM_DESC(skip_zeroed, "leave alone new pages that the allocator has zeroed; default Y in kernels that were read for it, else N");
+
+static void __init decide_skip(void)
+{
+	callers_read = clearpages_callers_read(init_utsname()->version);
+	if (!skip_given)
+		skip_zeroed = callers_read;
+}
 
 static bool allocator_zeroes(void)
 {
@@ -50,30 +77,28 @@ static bool allocator_zeroes(void)
 
 static bool is_zero_already(bool hugetlb)
 {
-	return __is_defined(HAVE_CALLERS_READ) && !hugetlb && READ_ONCE(skip_zeroed) &&
-	       allocator_zeroes();
+	return !hugetlb && READ_ONCE(skip_zeroed) && allocator_zeroes();
 }
 
+/* That it begins with "yes" is for `clearpages status`. */
 const char *clearpages_skip_state(void)
 {
 	if (!IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE))
 		return "no, there are no transparent huge pages";
-	if (!__is_defined(HAVE_CALLERS_READ))
-		return "no, this kernel's callers are not known";
 	if (!allocator_zeroes())
 		return "no, the allocator does not zero";
-	return READ_ONCE(skip_zeroed) ? "yes" : "no, skip_zeroed is off";
-}
-
-static bool breathe(void *arg)
-{
-	cond_resched();
-	return true;
+	if (READ_ONCE(skip_zeroed))
+		return callers_read ? "yes" : "yes, by skip_zeroed; this kernel was not read for it";
+	return callers_read ? "no, skip_zeroed is off" :
+		"no, this kernel was not read for it, see skip_zeroed in clearpages_module(7)";
 }
 
 /*
  * ktime_get_ns() twice is 120 instructions, of 4500 that a fault of 2 MiB takes;
- * rdtsc is one. 0: the kernel does not trust the time-stamp counter.
+ * rdtsc is one. 0: the kernel does not trust the time-stamp counter. Asked once,
+ * for check_tsc_unstable() is a call, and those are instructions again: a
+ * counter that goes wrong later makes wrong times in the statistics, which the
+ * state file then says, and nothing else.
  */
 static unsigned int khz __ro_after_init;
 
@@ -91,15 +116,35 @@ static u64 ns_since(u64 start)
 	return khz ? mul_u64_u32_div(d, 1000000, khz) : d;
 }
 
+const char *clearpages_clock(void)
+{
+	if (!khz)
+		return "ktime";
+	return check_tsc_unstable() ? "tsc, found unstable since: times are not to be trusted" : "tsc";
+}
+
+/*
+ * What others do in a breath is no time of the page's: on a busy machine with
+ * preempt=none it would be most of it. So the start is put off by as much.
+ */
+static bool breathe(void *arg)
+{
+	struct clearpages_event *e = arg;
+	u64 from = now();
+
+	cond_resched();
+	e->ns += now() - from;
+	return true;
+}
+
 static void zero(struct clearpages_event *e)
 {
-	const struct cpg_breathe b = { breathe, NULL };
+	const struct cpg_breathe b = { breathe, e };
 	struct clearpages_live live;
-	u64 start;
 
 	/* As the kernel's own does before the first page of each folio. */
 	cond_resched();
-	start = now();
+	e->ns = now();	/* the start, until it is done */
 	/* The patch is in place only between policy start and stop: there always is one. */
 	if (WARN_ON_ONCE(!clearpages_policy_get(&live, cpg_preemptible()))) {
 		memset(e->base, 0, e->size);
@@ -108,7 +153,7 @@ static void zero(struct clearpages_event *e)
 	e->skipped = is_zero_already(e->hugetlb);
 	if (!e->skipped)
 		cpg_clear(e->base, e->size, e->touch, &live.policy, &b, &e->tally);
-	e->ns = ns_since(start);
+	e->ns = ns_since(e->ns);
 	clearpages_stats_add(e, &live);
 }
 
@@ -211,6 +256,7 @@ int __init clearpages_patch(void)
 {
 	int err;
 
+	decide_skip();
 	khz = check_tsc_unstable() ? 0 : tsc_khz;
 	err = klp_enable_patch(&patch);
 	if (err)

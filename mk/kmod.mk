@@ -30,7 +30,7 @@ kmod:
 kmod-install: kmod
 	+$(MAKE) -C '$(KDIR)' M='$(KSTAGE)' modules_install
 
-# No more than the goal kmod reads.
+# No more than the goal kmod reads; tests/unit/dkms.sh builds there as dkms does.
 DKMSDIR = $(DESTDIR)/usr/src/clearpages-$(VERSION)
 kmod-dkms:
 	rm -rf '$(DKMSDIR)'

@@ -11,10 +11,11 @@
 
 include core/test/sources.mk
 
-# The core's tests stand on core alone, the tools' on all of them but main();
-# the others link the library.
+# The core's tests stand on core alone, and so do those of what a module has beside
+# it that is no kernel; the tools' on all of them but main(); the others link the
+# library.
 CPG_TEST_O := $(addprefix $(B)/core/,$(CPG_TEST_OBJS))
-CORE_TESTS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_core*.c)))
+CORE_TESTS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_core*.c tests/unit/test_kmod*.c)))
 TOOL_TESTS := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_tool*.c)))
 LIB_TESTS := $(filter-out $(CORE_TESTS) $(TOOL_TESTS),$(patsubst %.c,$(B)/%,$(sort \
 	$(wildcard tests/unit/test_*.c tests/live/test_*.c))))

@@ -195,18 +195,26 @@ static int put_back(const struct module_calls *c, unsigned int timeout_ms)
 		    "again, nothing has changed", seconds(timeout_ms), who);
 }
 
+/* EBUSY: another livepatch is in transition, and will be done. 0 or -errno. */
+static int switch_off(const struct module_calls *c, unsigned int timeout_ms)
+{
+	uint64_t end = deadline(c, timeout_ms);
+	int err;
+
+	while ((err = c->write(MODULE_LIVEPATCH "/enabled", "0")) == -EBUSY && c->now_ms() < end)
+		c->sleep_ms(POLL_MS);
+	return err;
+}
+
 /* Out of force, and the kernel done with it. 0, or an exit code with its line printed. */
 static int disable(const struct module_calls *c, unsigned int timeout_ms)
 {
-	uint64_t end = deadline(c, timeout_ms);
 	struct module_state s;
 	int err = 0;
 
 	module_state_read(c->root, &s);
-	/* EBUSY: another livepatch is in transition, and will be done. */
-	while (s.enabled && (err = c->write(MODULE_LIVEPATCH "/enabled", "0")) == -EBUSY &&
-	       c->now_ms() < end)
-		c->sleep_ms(POLL_MS);
+	if (s.enabled)
+		err = switch_off(c, timeout_ms);
 	if (err == -EPERM || err == -EACCES)
 		return module_not_permitted();
 	if (err == -EBUSY)
@@ -217,7 +225,8 @@ static int disable(const struct module_calls *c, unsigned int timeout_ms)
 	if (err && s.enabled)
 		return fail(TOOL_FAILED, "module unload: " MODULE_LIVEPATCH "/enabled: %s",
 			    strerror(-err));
-	return wait_for(c, end, gone) ? 0 : put_back(c, timeout_ms);
+	/* A time of its own: what the other one took says nothing of the tasks here. */
+	return wait_for(c, deadline(c, timeout_ms), gone) ? 0 : put_back(c, timeout_ms);
 }
 
 static int in_use(const struct module_calls *c)

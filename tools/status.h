@@ -14,6 +14,7 @@ struct status {
 	const char *root;
 	struct host host;
 	unsigned int version;		/* of the kernel, 0x0601 for 6.1; 0: not known */
+	char built[320];		/* /proc/version: the vendor's version, behind its name */
 	struct module_state module;
 	struct module_holders holders;	/* only in a transition */
 	char blocked[160];		/* why no module can be loaded; "" */
@@ -33,6 +34,9 @@ struct status {
 void status_read(const char *root, struct status *s);
 void status_advise(struct status *s);
 
+/* Does the module leave out what the allocator has zeroed without being told? By /proc/version. */
+bool status_callers_read(const char *version);
+
 /* Each is an exit code. */
 int status_print(const struct status *s);
 int status_json(const struct status *s);
@@ -51,6 +55,13 @@ uint64_t status_count(const char *text, const char *name);
  */
 bool status_next(const char **at, const char *prefix, const char *suffix, char *middle,
 		 size_t size, uint64_t *value);
+
+/* The next line of the histogram: pages of a size that took from_us to twice that. */
+struct status_time {
+	char size[32], from_us[32];
+	uint64_t pages;
+};
+bool status_next_time(const char **at, struct status_time *t);
 
 /* ---- pools ------------------------------------------------------------------------ */
 

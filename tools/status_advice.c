@@ -17,10 +17,28 @@
 
 #define V(major, minor) ((major) << 8 | (minor))
 
-/* Series for which the module knows which pages come zeroed: HAVE_CALLERS_READ in kmod/compat.h. */
-static bool leaves_out_second(unsigned int version)
+/*
+ * Kernels in which the module leaves pages alone without being told: the list of
+ * kmod/callers.h, which says why these. tests/unit/test_tool_status.c compares them.
+ */
+bool status_callers_read(const char *version)
 {
-	return version == V(5, 10) || version == V(6, 1) || version == V(6, 12);
+	static const struct {
+		unsigned int series, sublevel;
+	} read[] = {
+		{ V(5, 10), 262 }, { V(6, 1), 192 }, { V(6, 12), 117 }, { V(6, 18), 15 },
+		{ V(6, 19), 14 }, { V(7, 1), 13 }, { V(7, 2), 12 }, { V(7, 3), 4 },
+	};
+	const char *source = strstr(version, " Debian ");
+	unsigned int major, minor, sublevel;
+	size_t i;
+
+	if (!source || sscanf(source, " Debian %3u.%3u.%9u-", &major, &minor, &sublevel) != 3)
+		return false;
+	for (i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+		if (minor < 256 && read[i].series == V(major, minor))
+			return sublevel <= read[i].sublevel;
+	return false;
 }
 
 static bool init_on(const struct status *s)
@@ -31,6 +49,12 @@ static bool init_on(const struct status *s)
 static bool has_thp(const struct status *s)
 {
 	return *s->host.thp && strcmp(s->host.thp, "never");
+}
+
+/* By the allocator and at the fault, in the kernel as it is. */
+static bool zeroes_twice(const struct status *s)
+{
+	return has_thp(s) && init_on(s) && s->version && s->version < V(6, 13);
 }
 
 static bool only_allocator(const struct status *s)
@@ -63,7 +87,7 @@ static void who_zeroes_thp(struct status *s)
 	else if (only_allocator(s))
 		s->thp = "zeroed by the allocator only (init_on_alloc), out of the module's reach";
 	/* The module knows even where neither the command line nor /boot says it. */
-	else if (!strcmp(skips, "yes"))
+	else if (!strncmp(skips, "yes", 3))
 		s->thp = "zeroed by the allocator (init_on_alloc); the module leaves out the second "
 			 "time, at the fault";
 	else if (off)
@@ -92,8 +116,6 @@ static void any_page(void *arg, uint64_t page_bytes, int node, const struct limi
 
 static const char *what_the_module_gains(const struct status *s)
 {
-	const bool twice = has_thp(s) && init_on(s) && s->version < V(6, 13);
-
 	if (s->version >= V(7, 0))
 		return only_allocator(s) && has_thp(s) ?
 			"hugetlb pages by streaming, where that is clearly faster than the cache, "
@@ -103,7 +125,7 @@ static const char *what_the_module_gains(const struct status *s)
 	if (only_allocator(s) && has_thp(s))
 		return "hugetlb pages in whole extents, streaming where that is faster; not THP: "
 		       "'clearpages module load'";
-	if (twice && leaves_out_second(s->version))
+	if (zeroes_twice(s) && status_callers_read(s->built))
 		return "whole extents, streaming where that is faster, and THP zeroed once, not twice: "
 		       "'clearpages module load'";
 	return "whole extents, and streaming where that is faster: 'clearpages module load'";
@@ -126,6 +148,16 @@ static void help_by_module(struct status *s)
 		help(s, "module", what_the_module_gains(s));
 }
 
+/* What the module does not do by itself, and does not do in silence. */
+static void help_by_skip(struct status *s)
+{
+	if (zeroes_twice(s) && !status_callers_read(s->built) && !*s->blocked &&
+	    *s->module.skip_zeroed != 'Y')
+		help(s, "skip_zeroed=Y", "as a parameter of the module, so that THP are zeroed once: it "
+		     "does that by itself only in kernels that were read for it, and this is none "
+		     "of them; first see clearpages_module(7) for what it risks");
+}
+
 void status_advise(struct status *s)
 {
 	bool pages = false;
@@ -143,6 +175,7 @@ void status_advise(struct status *s)
 		return;
 	}
 	help_by_module(s);
+	help_by_skip(s);
 	if (only_allocator(s) && has_thp(s) && !*s->blocked)
 		help(s, "init_on_alloc=0", "as a boot option it brings THP to the fault, and so to the "
 		     "module; it gives up a defence against bugs that show old memory: only if you "

@@ -151,13 +151,15 @@ static json_t *json_times(const struct status *s)
 {
 	json_t *array = json_array();
 	const char *at = s->stats;
-	char from[24];
-	uint64_t n;
+	struct status_time t;
+	uint64_t bytes;
 
-	while (array && status_next(&at, "took_", "us", from, sizeof(from), &n))
-		json_array_append_new(array, json_pack("{s:o, s:I}",
-			"from_us", json_number_text(from),
-			"pages", json_count(n)));
+	while (array && status_next_time(&at, &t))
+		if (!clearpages_size_parse(t.size, &bytes))
+			json_array_append_new(array, json_pack("{s:I, s:o, s:I}",
+				"page_bytes", json_count(bytes),
+				"from_us", json_number_text(t.from_us),
+				"pages", json_count(t.pages)));
 	return array;
 }
 

@@ -70,6 +70,23 @@ bool status_next(const char **at, const char *prefix, const char *suffix, char *
 	return false;
 }
 
+/* "took_2M_64us 7". Lines that are otherwise are passed over. */
+bool status_next_time(const char **at, struct status_time *t)
+{
+	char middle[32], *from;
+
+	while (status_next(at, "took_", "us", middle, sizeof(middle), &t->pages)) {
+		from = strchr(middle, '_');
+		if (!from || from == middle || !isdigit((unsigned char)from[1]))
+			continue;
+		*from++ = '\0';
+		snprintf(t->size, sizeof(t->size), "%s", middle);
+		snprintf(t->from_us, sizeof(t->from_us), "%s", from);
+		return true;
+	}
+	return false;
+}
+
 /* ---- the module ------------------------------------------------------------------- */
 
 static void read_blocked(struct status *s)
@@ -132,6 +149,7 @@ void status_read(const char *root, struct status *s)
 	s->root = root;
 	host_read(root, &s->host);
 	s->version = version(s->host.kernel);
+	module_line(root, "/proc/version", s->built, sizeof(s->built));
 	module_state_read(root, &s->module);
 	if (s->module.transition)
 		module_holders_read(root, s->module.enabled, &s->holders);

@@ -84,6 +84,15 @@ static void print_module(const struct status *s)
 
 /* ---- its statistics ------------------------------------------------------------------- */
 
+/* By the clock, which a preemptible kernel does not stop for others. */
+static const char *rate_is(const struct status *s)
+{
+	char preemptible[8];
+
+	status_field(s->state, "preemptible", preemptible, sizeof(preemptible));
+	return !strcmp(preemptible, "yes") ? "by the clock, preemption included" : "while at it";
+}
+
 static void print_sums(const struct status *s)
 {
 	uint64_t bytes = status_count(s->stats, "bytes"), ns = status_count(s->stats, "ns");
@@ -94,8 +103,8 @@ static void print_sums(const struct status *s)
 			status_count(s->stats, "folios"), size_text(bytes, size, sizeof(size)),
 			status_count(s->stats, "breaths"));
 	if (bytes && ns)
-		snprintf(text + used, sizeof(text) - (size_t)used, "; %.3g GiB/s while at it",
-			 (double)bytes / (double)ns * 1e9 / (double)(1 << 30));
+		snprintf(text + used, sizeof(text) - (size_t)used, "; %.3g GiB/s %s",
+			 (double)bytes / (double)ns * 1e9 / (double)(1 << 30), rate_is(s));
 	line("Zeroed:", text);
 }
 
@@ -170,15 +179,15 @@ static void print_variants(const struct status *s)
 
 static void print_times(const struct status *s)
 {
-	static const char *const columns[] = { ">FROM US", ">PAGES" };
-	struct table *t = table_new(columns, 2);
-	char from[24], pages[24];
-	const char *const cells[] = { from, pages };
+	static const char *const columns[] = { "PAGES", ">FROM US", ">ZEROED" };
+	struct table *t = table_new(columns, 3);
+	struct status_time time;
+	char pages[24];
+	const char *const cells[] = { time.size, time.from_us, pages };
 	const char *at = s->stats;
-	uint64_t n;
 
-	while (status_next(&at, "took_", "us", from, sizeof(from), &n)) {
-		count_cell(n, pages, sizeof(pages));
+	while (status_next_time(&at, &time)) {
+		count_cell(time.pages, pages, sizeof(pages));
 		table_row(t, cells);
 	}
 	table_print(t);

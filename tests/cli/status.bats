@@ -93,8 +93,10 @@ shows() {
 
 @test "status: what would help, by release and init_on_alloc" {
 	from debian-6.1
-	while IFS='|' read -r release option words; do
+	while IFS='|' read -r release source option words; do
 		echo "$release" >"$root/proc/sys/kernel/osrelease"
+		echo "Linux version $release (gcc (Debian 12.2.0-14)) #1 SMP $source (2026-11-02)" \
+			>"$root/proc/version"
 		echo "$option" >"$root/proc/cmdline"
 		shows " module $words"
 		if [[ $words == *"not THP"* ]]; then
@@ -102,13 +104,47 @@ shows() {
 		else
 			run ! shows " init_on_alloc=0 as"
 		fi
+		run ! shows " skip_zeroed=Y"
 	done <<-'END'
-		5.10.0|init_on_alloc=1|whole extents, streaming where that is faster, and THP zeroed once
-		6.6.30|init_on_alloc=1|whole extents, and streaming where that is faster: 'clearpages
-		6.12.1|init_on_alloc=0|whole extents, and streaming where that is faster: 'clearpages
-		6.18.1|init_on_alloc=1|hugetlb pages in whole extents, streaming where that is faster; not THP
-		7.3.4|init_on_alloc=1|hugetlb pages by streaming, where that is clearly faster than the cache, which 'clearpages bench' shows; not THP
+		5.10.0|Debian 5.10.262-1|init_on_alloc=1|whole extents, streaming where that is faster, and THP zeroed once
+		6.12.1|Debian 6.12.1-1|init_on_alloc=0|whole extents, and streaming where that is faster: 'clearpages
+		6.18.1|Debian 6.18.1-1|init_on_alloc=1|hugetlb pages in whole extents, streaming where that is faster; not THP
+		7.3.4|Debian 7.3.4-1|init_on_alloc=1|hugetlb pages by streaming, where that is clearly faster than the cache, which 'clearpages bench' shows; not THP
 	END
+}
+
+@test "status: where the module does not leave out the second zeroing by itself" {
+	from debian-6.1
+	echo init_on_alloc=1 >"$root/proc/cmdline"
+	rm "$root/proc/version"
+	shows " module whole extents, and streaming where that is faster: 'clearpages"
+	shows " skip_zeroed=Y as a parameter of the module, so that THP are zeroed once"
+	while IFS='|' read -r release source; do
+		echo "$release" >"$root/proc/sys/kernel/osrelease"
+		echo "Linux version $release (gcc (Debian 12.2.0-14)) #1 SMP $source (2026-11-02)" \
+			>"$root/proc/version"
+		shows " module whole extents, and streaming where that is faster: 'clearpages"
+		shows " skip_zeroed=Y as a parameter of the module"
+	done <<-'END'
+		6.1.0-58-amd64|Debian 6.1.193-1
+		6.12.117|PREEMPT_DYNAMIC
+		6.6.30|Debian 6.6.30-1
+		6.11.0-8-generic|Ubuntu
+	END
+}
+
+@test "status: the module in a kernel that was not read for it" {
+	local state="$root/sys/kernel/debug/clearpages/state"
+	from debian-6.12-module
+	echo "Linux version 6.12.118 (x) #1 SMP Debian 6.12.118-1 (2026-12-12)" >"$root/proc/version"
+	run ! shows " skip_zeroed=Y"
+	sed -i 's/^skip_zeroed .*/skip_zeroed yes, by skip_zeroed; this kernel was not read for it/' "$state"
+	shows "the module leaves out the second time"
+	shows "Left alone: pages that the allocator has zeroed: yes, by skip_zeroed; this kernel"
+	echo N >"$root/sys/module/clearpages/parameters/skip_zeroed"
+	sed -i 's/^skip_zeroed .*/skip_zeroed no, this kernel was not read for it/' "$state"
+	shows "THP: always; zeroed twice"
+	shows " skip_zeroed=Y as a parameter of the module"
 }
 
 @test "status: nothing would help where there are no huge pages" {
@@ -140,6 +176,13 @@ shows() {
 	shows " module it is switched off: 'clearpages module unload'"
 }
 
+@test "status: what the rate is of, by preemption" {
+	from debian-6.12-module
+	shows "GiB/s while at it"
+	sed -i 's/^preemptible no/preemptible yes/' "$root/sys/kernel/debug/clearpages/state"
+	shows "GiB/s by the clock, preemption included"
+}
+
 @test "status: statistics that root alone can read" {
 	[ "$(id -u)" -ne 0 ] || skip "root reads all"
 	from debian-6.12-module
@@ -150,7 +193,8 @@ shows() {
 
 @test "status: statistics of nonsense" {
 	from debian-6.12-module
-	for text in '' 'folios' 'folios -1' 'folios_ 1' 'took_us 5' 'node_folios 1' 'folios_2M' \
+	for text in '' 'folios' 'folios -1' 'folios_ 1' 'took_us 5' \
+		'took_5us 5' 'took__5us 5' 'took_2M_us 5' 'took_x_5us 5' 'took_2M_-1us 5' 'node_folios 1' 'folios_2M' \
 		'far_calls_ 7' $'folios 1\nbytes 0\nns 0' $'far_calls_\e[31m 3' \
 		$'folios 99999999999999999999\nbytes 99999999999999999999\nns 1'; do
 		printf '%s\n' "$text" | tee "$root/sys/kernel/debug/clearpages/stats" \

@@ -279,6 +279,22 @@ finds "a page that another leads to" "" leads "$tmp/other.1" "$tmp/other.1"
 finds "a page that is not there" "no $tmp/third.1
 SEE ALSO of other.1 has no third(1)" leads "$tmp/other.1" "$tmp/third.1"
 
+# The kernels that the module knows, "6.12.117", and those that its page names where
+# it speaks of skip_zeroed.
+read_kernels() { # page, callers.h
+	sed -n 's/{ \([0-9]*\), \([0-9]*\), \([0-9]*\) }/\1.\2.\3/gp' "$2" |
+		grep -Eo '[0-9]+[.][0-9]+[.][0-9]+' >"$tmp/b"
+	sed -n '/^\.It Cm skip_zeroed/,/^\.It/p' "$1" | sed '1d' |
+		grep -Eo '[0-9]+[.][0-9]+[.][0-9]+' >"$tmp/a"
+	differ page "$tmp/a" module "$tmp/b"
+}
+
+printf '.It Cm skip_zeroed\n6.1 up to 6.1.192, 6.12 up\nto 6.12.117.\n.It Cm x\n7.3.4\n' >"$tmp/page"
+printf '[] = {\n\t{ 6, 1, 192 }, { 6, 12, 118 },\n\t{ 7, 3, 4 },\n};\n' >"$tmp/callers"
+finds "kernels that were read, and are not in the page" "only in page: 6.12.117
+only in module: 6.12.118
+only in module: 7.3.4" read_kernels "$tmp/page" "$tmp/callers"
+
 # ---- functions and the example -----------------------------------------------------------
 
 header_functions() { # header
@@ -493,6 +509,8 @@ else
 	skip "options, variants and policies" "no command at $command"
 fi
 
+holds "clearpages_module.7 has the kernels that were read, and no other" \
+	read_kernels "$man/clearpages_module.7" "$root/kmod/callers.h"
 holds "the library's pages have every function of the header" \
 	functions "$root/include/clearpages.h" "$man"/libclearpages*.3
 if [ "$compiler" ]; then

@@ -285,6 +285,17 @@ static void test_unload_stuck(void)
 	fake.other_ms = fake.now + 10000;
 	tap_ok(unload() == TOOL_OK && fake.now >= 10000, "unload: another livepatch first");
 	boot_loaded();
+	fake.other_ms = fake.now + 29900;
+	fake.out_ms = 29000;
+	tap_ok(unload() == TOOL_OK && fake.removed == 1 && fake.now >= 58900,
+	       "unload: what another livepatch takes is not of the tasks' time");
+	boot_loaded();
+	fake.other_ms = fake.now + 29900;
+	fake.out_ms = NEVER;
+	fake.in_ms = 1000;
+	tap_ok(failed(unload(), TOOL_FAILED, "after 30 s, held up by 7 (seven);", "in force again") &&
+	       fake.now >= 60900 && fake.now < 62000, "unload: and of that they get as much as ever");
+	boot_loaded();
 	fake.other_ms = NEVER;
 	tap_ok(failed(unload(), TOOL_FAILED, "another livepatch", "30 s") && !fake.removed,
 	       "unload: another livepatch that is stuck");
