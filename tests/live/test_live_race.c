@@ -191,7 +191,7 @@ static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t 
 	uint64_t lost = 0, old = 0, count = touches / (THREADS * PAGES) + 2;
 	struct clearpages_pool_stats s;
 
-	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
+	if (!live_lazy(name, o.pager, 2 * PAGES))
 		return;
 	make_pool(o);
 	inject = o.pager != CLEARPAGES_PAGER_PROTECT;
@@ -241,7 +241,7 @@ static void test_moving(const char *name, struct clearpages_pool_opts o, uint64_
 	pthread_t mover;
 	void *a;
 
-	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
+	if (!live_lazy(name, o.pager, 2 * PAGES))
 		return;
 	make_pool(o);
 	if (clearpages_pool_get(pool, HUGE, NULL, &a))

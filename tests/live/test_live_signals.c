@@ -296,7 +296,7 @@ static void test_mode(const char *name, uint32_t mode, int number)
 {
 	pager = mode;
 	signo = number;
-	if (!live_lazy(name, mode) || !live_pages(HUGE, 40))
+	if (!live_lazy(name, mode, 40))
 		return;
 	run("a foreign fault goes to the SA_SIGINFO handler before ours", case_info, false);
 	run("... to a plain one, with SA_NODEFER", case_plain, false);
