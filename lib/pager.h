@@ -12,6 +12,7 @@
 #define CLEARPAGES_LIB_PAGER_H
 
 #include <linux/userfaultfd.h>
+#include <sys/types.h>
 
 #include "pool.h"
 
@@ -39,6 +40,8 @@ struct member {
 
 struct pager {
 	int uffd;			/* -1 without userfaultfd */
+	dev_t dev;			/* by which it is known again */
+	ino_t ino;
 	bool signals;			/* it is the touching thread that clears */
 	uint32_t ahead;			/* pages */
 	_Atomic(uint64_t) stream[STREAMS];
@@ -61,7 +64,11 @@ extern int (*pager_ioctl)(int fd, unsigned long request, void *arg);
 
 int pager_open(struct clearpages_pool *p, const struct clearpages_pool_opts *o,
 	       const struct why *why);
-void pager_close(struct clearpages_pool *p); /* nothing if there is none */
+/*
+ * Nothing if there is none. In a child of fork() it takes back what the child has of it:
+ * its copy of the descriptor, and the place in the signal handler.
+ */
+void pager_close(struct clearpages_pool *p);
 
 /* A userfaultfd for it, with its features agreed upon; *limits as in the statistics. */
 int pager_uffd(bool signals, uint32_t *limits, const struct why *why);

@@ -43,6 +43,41 @@ static struct block blocks;
 static struct chain chains[] = { { .signo = SIGBUS }, { .signo = SIGSEGV } };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/*
+ * A child of fork() has the one thread that made it: those that held the lock or
+ * were in the handler are not there to let go.
+ */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+	struct block *b;
+	size_t i;
+
+	for (b = &blocks; b; b = b->next)
+		for (i = 0; i < SLOTS; i++)
+			b->slot[i].users = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock. */
+static int mind_forks(void)
+{
+	static bool minded;
+	int err = minded ? 0 : -pthread_atfork(before_fork, after_fork, in_child);
+
+	minded = !err;
+	return err;
+}
+
 static struct chain *chain_of(int signo)
 {
 	return &chains[signo == SIGSEGV];
@@ -208,7 +243,9 @@ int signal_add(struct clearpages_pool *p, int signo)
 
 	pthread_mutex_lock(&lock);
 	s = free_slot();
-	err = s ? install(c) : -ENOMEM;
+	err = s ? mind_forks() : -ENOMEM;
+	if (!err)
+		err = install(c);
 	if (!err) {
 		c->pools++;
 		s->pool = p;
