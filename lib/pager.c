@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "pager.h"
+#include "sigmask.h"
 
 static int plain_ioctl(int fd, unsigned long request, void *arg)
 {
@@ -148,6 +149,28 @@ int pager_serve(struct clearpages_pool *p, size_t i, size_t touch, enum by by,
 	while ((err = pager_try(p, i, touch, by, owner)) == -EAGAIN)
 		page_wait(p, i);
 	return err == -ENOENT ? err : err ? -EIO : 0;
+}
+
+/*
+ * While a page is claimed here, a handler of this thread that touches it would wait for
+ * its own thread, and so would all others for a thread that a handler stops for a while.
+ * For each page: a signal waits for one page then, not for a range.
+ */
+int pager_touch(struct clearpages_pool *p, size_t i, enum by by)
+{
+	int err = 0;
+
+	while (page_state(p, i) != PAGE_LENT) {
+		uint64_t before = sigmask_hold();
+
+		err = pager_try(p, i, CPG_NO_TOUCH, by, OWNER_NONE);
+		sigmask_release(before);
+		if (err != -EAGAIN)
+			break;
+		page_wait(p, i);
+		err = 0;
+	}
+	return err ? -EIO : 0;
 }
 
 int pager_fault(struct clearpages_pool *p, uintptr_t addr)

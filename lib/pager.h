@@ -86,6 +86,9 @@ int pager_serve(struct clearpages_pool *p, size_t i, size_t touch, enum by by,
 /* The same without waiting: -EAGAIN where another thread is at it. */
 int pager_try(struct clearpages_pool *p, size_t i, size_t touch, enum by by, unsigned int owner);
 
+/* As pager_serve(), of a program's thread: without its signals. Or -EIO. */
+int pager_touch(struct clearpages_pool *p, size_t i, enum by by);
+
 /* Somebody got a fault at that address in the pool. As pager_serve(). */
 int pager_fault(struct clearpages_pool *p, uintptr_t addr);
 

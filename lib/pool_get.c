@@ -116,7 +116,7 @@ static int ready_pages(void *arg, char *addr, size_t len)
 	int err = 0;
 
 	for (; i <= end && !err; i++)
-		err = pager_serve(p, i, CPG_NO_TOUCH, job->by, OWNER_NONE);
+		err = pager_touch(p, i, job->by);
 	return err;
 }
 

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "../../lib/pager.h"
 #include "test_live.h"
@@ -89,6 +89,54 @@ static int case_child(void)
 	return a[HUGE] || end(p, a) ? 50 : 0;
 }
 
+/* ---- signal handlers ----------------------------------------------------------------- */
+
+static char *volatile target;
+static atomic_uint ticks;
+
+static void touches(int n)
+{
+	(void)n;
+	if (target)
+		*(volatile char *)target = 7;
+	atomic_fetch_add(&ticks, 1);
+}
+
+static void start_ticking(void)
+{
+	const struct itimerspec often = { { 0, 70000 }, { 0, 70000 } };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	struct sigaction a = { .sa_handler = touches };
+	timer_t timer;
+
+	sigaction(SIGUSR1, &a, NULL);
+	timer_create(CLOCK_MONOTONIC, &event, &timer);
+	timer_settime(timer, 0, &often, NULL);
+}
+
+/* The handler touches the very page that its thread makes ready. */
+static int case_handler_touches(void)
+{
+	struct clearpages_pool *p = dirty_pool(PAGES, CLEARPAGES_LAZY, pager, 0);
+	unsigned int round, i;
+	char *a;
+
+	start_ticking();
+	for (round = 0; round < 300; round++) {
+		a = lazy(p, PAGES);
+		for (i = 0; i < PAGES; i++) {
+			target = a + i * HUGE;
+			if (clearpages_pool_touch(p, a + i * HUGE, 1))
+				return 1;
+			target[1] = 1;
+		}
+		target = NULL;
+		if (clearpages_pool_put(p, a, PAGES * HUGE))
+			return 2;
+	}
+	return ticks > 50 ? 0 : 3;
+}
+
 /* ---- descriptors --------------------------------------------------------------------- */
 
 static void close_all(void)
@@ -116,6 +164,21 @@ static int case_same_number(void)
 
 /* ---- running them -------------------------------------------------------------------- */
 
+/* What waits in a signal handler does not hear an alarm. */
+static int status_of(pid_t pid)
+{
+	int status = -1, k;
+
+	for (k = 0; k < 20000; k++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		usleep(1000);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return status;
+}
+
 static void run(const char *name, int (*fn)(void))
 {
 	struct rlimit none = { 0, 0 };
@@ -126,10 +189,9 @@ static void run(const char *name, int (*fn)(void))
 		setrlimit(RLIMIT_CORE, &none);
 		signal(SIGSEGV, SIG_DFL); /* sanitizers have handlers of their own */
 		signal(SIGBUS, SIG_DFL);
-		alarm(60);
 		_exit(fn());
 	}
-	waitpid(pid, &status, 0);
+	status = status_of(pid);
 	tap_ok(!status, "%s: %s (%#x)", pager_names[pager], name, status);
 }
 
@@ -138,6 +200,7 @@ static void test_mode(void)
 	if (!live_lazy(pager_names[pager], pager, 2 * PAGES))
 		return;
 	run("a child destroys the pool and makes its own", case_child);
+	run("a handler touches what its thread makes ready", case_handler_touches);
 	run("a second pool has the descriptor's number", case_same_number);
 }
 
