@@ -34,7 +34,7 @@ struct member {
 	void (*work)(struct member *m);
 	bool reads;			/* it ends when its pager's bell is moved */
 	struct knock last[KNOCKS];
-	atomic_bool dead;		/* it has ended, and was not told to */
+	bool heard;			/* a bell, and that it is to end */
 	pthread_t guard, thread;
 };
 
@@ -48,6 +48,7 @@ struct pager {
 	_Atomic(uint32_t) next_stream;
 	struct bell hint;		/* rung when there is something in stream[] */
 	atomic_bool stop;
+	_Atomic(uint32_t) ended;	/* readers that are gone, and their guards */
 
 	char *bells;			/* two small pages for each member */
 	size_t bell_bytes;

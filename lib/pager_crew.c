@@ -9,13 +9,16 @@
  *   kernel would drop all registrations with the last of them, and show untouched
  *   pages as they are;
  * - when the thread ends in a way that was not planned, the guard notices, and
- *   closes what the thread can no longer answer for.
+ *   closes what the thread can no longer answer for. It stays in its place then: the table
+ *   may be the last that has the userfaultfd, and who moves memory waits in the kernel
+ *   until the event has been read.
  *
  * A thread that reads is told to end by an event of its own: an mremap() of
  * a page that is there for this only. That takes no descriptor, and so nothing
  * that a program could have closed and opened anew as something else.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -26,6 +29,9 @@
 
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE (1u << 1)
+#endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
 #endif
 
 #ifdef CLEARPAGES_SANITIZED
@@ -87,6 +93,17 @@ static void *member_main(void *arg)
 	return NULL;
 }
 
+/* Until the thread ends. Not as it was told to: the guard takes its place, and reads. */
+static void watch(struct member *m)
+{
+	pthread_join(m->thread, NULL);
+	if (m->reads ? m->heard : m->pool->pager->stop)
+		return;
+	bury(m);
+	if (m->reads)
+		thread_read(m);
+}
+
 static void *guard_main(void *arg)
 {
 	struct member *m = arg;
@@ -96,18 +113,15 @@ static void *guard_main(void *arg)
 	if (g->uffd >= 0)
 		own_table((unsigned int)g->uffd);
 	err = pthread_create(&m->thread, NULL, member_main, m);
-	if (err) {
-		m->dead = true;
+	if (err)
 		g->start_err = -err;
-	}
 	atomic_fetch_add(&g->started, 1);
 	futex_wake(&g->started);
-	if (err)
-		return NULL;
-	pthread_join(m->thread, NULL);
-	if (!g->stop) {
-		m->dead = true;
-		bury(m);
+	if (!err)
+		watch(m);
+	if (m->reads) {
+		atomic_fetch_add(&g->ended, 1);
+		futex_wake(&g->ended);
 	}
 	return NULL;
 }
@@ -181,6 +195,37 @@ int crew_start(struct clearpages_pool *p, unsigned int readers, unsigned int hel
 	return err ? err : g->start_err;
 }
 
+/* What was moved stays a mapping: nobody gets one there, to be unmapped in the end. */
+static bool ring(const struct member *m)
+{
+	char *bell = bell_of(m);
+
+	return mremap(bell, CPG_GRANULE, CPG_GRANULE, MREMAP_MAYMOVE | MREMAP_FIXED |
+		      MREMAP_DONTUNMAP, bell + CPG_GRANULE) != MAP_FAILED;
+}
+
+/*
+ * Any reader hears any bell, and ends: as many bells as there are readers, and the next
+ * one only when one of them has obeyed, or a reader takes two in one read() and
+ * another waits for its own for ever.
+ */
+static void stop_readers(struct pager *g)
+{
+	unsigned int readers = 0, rung = 0;
+
+	while (readers < g->count && g->member[readers].reads)
+		readers++;
+	while (atomic_load(&g->ended) < readers) {
+		uint32_t before = atomic_load(&g->ended);
+
+		if (before < readers && ring(&g->member[rung++ % readers]))
+			while (atomic_load(&g->ended) == before)
+				futex_wait(&g->ended, before, NULL);
+		else
+			sched_yield();
+	}
+}
+
 void crew_stop(struct clearpages_pool *p)
 {
 	struct pager *g = p->pager;
@@ -188,15 +233,7 @@ void crew_stop(struct clearpages_pool *p)
 
 	g->stop = true;
 	bell_ring(&g->hint);
-	/* Any reader hears any bell, and ends: as many as there are readers. */
-	for (i = 0; i < g->count; i++) {
-		struct member *m = &g->member[i];
-		char *bell = bell_of(m);
-
-		if (m->reads && !m->dead)
-			mremap(bell, CPG_GRANULE, CPG_GRANULE, MREMAP_MAYMOVE | MREMAP_FIXED,
-			       bell + CPG_GRANULE);
-	}
+	stop_readers(g);
 	for (i = 0; i < g->count; i++)
 		pthread_join(g->member[i].guard, NULL);
 	if (g->bells)

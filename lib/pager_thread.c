@@ -27,7 +27,7 @@ static void answer(struct member *m, uintptr_t addr, uint32_t tid)
 		pager_refuse(p, m->last, addr, tid);
 }
 
-/* True: it was the bell that tells this thread to end. */
+/* True: it was the bell that tells one of the readers to end, and that is this one. */
 static bool is_bell(const struct member *m, const struct uffd_msg *msg)
 {
 	const struct pager *g = m->pool->pager;
@@ -63,6 +63,7 @@ void thread_read(struct member *m)
 			break;
 		poll(&wait, 1, -1);
 	}
+	m->heard = stop;
 }
 
 void thread_help(struct member *m)

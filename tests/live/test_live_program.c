@@ -137,12 +137,76 @@ static int case_handler_touches(void)
 	return ticks > 50 ? 0 : 3;
 }
 
-/* ---- descriptors --------------------------------------------------------------------- */
+/* ---- the pager's threads -------------------------------------------------------------- */
+
+static atomic_bool enough;
+
+static void *spin(void *arg)
+{
+	(void)arg;
+	while (!enough)
+		;
+	return NULL;
+}
+
+/* Four readers and somebody else on one cpu: each has to hear that it is over. */
+static int case_many_ends(void)
+{
+	struct clearpages_pool_opts o = {
+		.size = sizeof(o), .bytes = HUGE, .page_bytes = HUGE, .pager = pager,
+		.mode = CLEARPAGES_LAZY, .backing = CLEARPAGES_BACKING_HUGETLB, .handlers = 4,
+		.cleaners = CLEARPAGES_NONE,
+	};
+	pthread_t other;
+	cpu_set_t one;
+	unsigned int i;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	pthread_create(&other, NULL, spin, NULL);
+	for (i = 0; i < 100; i++)
+		clearpages_pool_destroy(pool_or_die(&o));
+	enough = true;
+	pthread_join(other, NULL);
+	return 0;
+}
+
+/* The pager's thread ends where it maps a page. */
+static pid_t not_me;
+
+static int die_there(int fd, unsigned long request, void *arg)
+{
+	if (request == UFFDIO_CONTINUE && syscall(SYS_gettid) != not_me)
+		syscall(SYS_exit, 0);
+	return ioctl(fd, request, arg);
+}
 
 static void close_all(void)
 {
 	syscall(SYS_close_range, 3, ~0u, 0);
 }
+
+/* Who moves memory waits until its event is read: there is nobody else to read it. */
+static int case_reader_dies(void)
+{
+	struct clearpages_pool *p = dirty_pool(PAGES, CLEARPAGES_LAZY, pager, 0);
+	char *a = lazy(p, PAGES), *to;
+
+	pager_ioctl = die_there;
+	not_me = getpid();
+	if (read(open("/dev/zero", O_RDONLY), a, 1) >= 0)
+		return 1;
+	if (!(stats_of(p).limits & CLEARPAGES_POOL_BROKEN))
+		return 2;
+	to = mmap(NULL, 2 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	to = (char *)(((uintptr_t)to + HUGE - 1) & ~(HUGE - 1));
+	if (mremap(a, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to)
+		return 3;
+	return clearpages_pool_put(p, a, PAGES * HUGE) || clearpages_pool_destroy(p) ? 4 : 0;
+}
+
+/* ---- descriptors --------------------------------------------------------------------- */
 
 /* The second pool's userfaultfd has the number that the first one's had. */
 static int case_same_number(void)
@@ -201,6 +265,9 @@ static void test_mode(void)
 		return;
 	run("a child destroys the pool and makes its own", case_child);
 	run("a handler touches what its thread makes ready", case_handler_touches);
+	run("made and destroyed with four threads on a busy cpu", case_many_ends);
+	if (pager == CLEARPAGES_PAGER_THREAD)
+		run("the reader dies, and memory is moved", case_reader_dies);
 	run("a second pool has the descriptor's number", case_same_number);
 }
 
