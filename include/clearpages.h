@@ -195,7 +195,9 @@ enum {
 	 * Without userfaultfd, where that is forbidden: mprotect() and SIGSEGV,
 	 * otherwise as SIGNAL. Costs a mapping for each border between touched
 	 * and untouched pages (vm.max_map_count). Does not hold against
-	 * /proc/self/mem and debuggers, which do not mind protection.
+	 * /proc/self/mem and debuggers, which do not mind protection, nor against
+	 * mprotect() of the program's own on untouched memory: old bytes can be
+	 * read then, and what is written there is zeroed later.
 	 */
 	CLEARPAGES_PAGER_PROTECT,
 };

@@ -90,8 +90,19 @@ int pager_try(struct clearpages_pool *p, size_t i, size_t touch, enum by by, uns
 /* As pager_serve(), of a program's thread: without its signals. Or -EIO. */
 int pager_touch(struct clearpages_pool *p, size_t i, enum by by);
 
-/* Somebody got a fault at that address in the pool. As pager_serve(). */
-int pager_fault(struct clearpages_pool *p, uintptr_t addr);
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_FETCH };
+
+/*
+ * Somebody got a fault at that address in the pool. As pager_serve(); or an error if the
+ * page was ready, and nothing of ours is in the way.
+ */
+int pager_fault(struct clearpages_pool *p, uintptr_t addr, enum access access);
+
+/*
+ * Map a page that is LENT once more: the program has dropped it perhaps. -EAGAIN: it was
+ * not, or is no longer; then another thread is at it.
+ */
+int pager_again(struct clearpages_pool *p, size_t i, unsigned int owner);
 
 /*
  * The range has just been taken: map all pages of it that are known to be clean.

@@ -85,7 +85,7 @@ static struct chain *chain_of(int signo)
 
 /* ---- the handler ----------------------------------------------------------------- */
 
-static bool serve_in(struct slot *s, int signo, uintptr_t addr)
+static bool serve_in(struct slot *s, int signo, uintptr_t addr, enum access access)
 {
 	struct clearpages_pool *p;
 	bool served = false;
@@ -96,7 +96,7 @@ static bool serve_in(struct slot *s, int signo, uintptr_t addr)
 	/* Again: signal_remove() empties it first, and waits for users then. */
 	if (addr >= s->base && addr < s->end && s->signo == signo) {
 		p = s->pool;
-		served = !pager_fault(p, addr);
+		served = !pager_fault(p, addr, access);
 	}
 	atomic_fetch_sub(&s->users, 1);
 	return served;
@@ -108,7 +108,15 @@ static bool may_be_ours(const siginfo_t *info)
 	return info->si_code == (info->si_signo == SIGBUS ? BUS_ADRERR : SEGV_ACCERR);
 }
 
-static bool serve(const siginfo_t *info)
+/* The processor's error code of a page fault: bit 1 a store, bit 4 an instruction. */
+static enum access access_of(const ucontext_t *context)
+{
+	greg_t code = context->uc_mcontext.gregs[REG_ERR];
+
+	return code & 1 << 4 ? ACCESS_FETCH : code & 1 << 1 ? ACCESS_WRITE : ACCESS_READ;
+}
+
+static bool serve(const siginfo_t *info, enum access access)
 {
 	uintptr_t addr = (uintptr_t)info->si_addr;
 	struct block *b;
@@ -116,7 +124,7 @@ static bool serve(const siginfo_t *info)
 
 	for (b = &blocks; b; b = b->next)
 		for (i = 0; i < SLOTS; i++)
-			if (serve_in(&b->slot[i], info->si_signo, addr))
+			if (serve_in(&b->slot[i], info->si_signo, addr, access))
 				return true;
 	return false;
 }
@@ -173,7 +181,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	if (!may_be_ours(info) || !serve(info)) {
+	if (!may_be_ours(info) || !serve(info, access_of(context))) {
 		errno = saved;
 		forward(chain_of(signo), info, context);
 		return;

@@ -9,6 +9,19 @@
 /* More than there are threads that could wait: behind their faults come the events. */
 #define MESSAGES 64
 
+/*
+ * A page that is ready, though its thread waits: the answer to another has just made it
+ * so, or the program has dropped it. What cannot be mapped is for the kernel to tell him.
+ */
+static void answer_again(struct member *m, size_t i)
+{
+	struct clearpages_pool *p = m->pool;
+	int err = pager_again(p, i, m->number);
+
+	if (err && err != -EAGAIN)
+		pager_wake(p, (uintptr_t)page_addr(p, i), p->page);
+}
+
 /* A fault is answered, or refused; a page that another thread has in hand wakes who waits. */
 static void answer(struct member *m, uintptr_t addr, uint32_t tid)
 {
@@ -19,7 +32,7 @@ static void answer(struct member *m, uintptr_t addr, uint32_t tid)
 	if (addr - (uintptr_t)p->base < p->bytes) {
 		atomic_fetch_add_explicit(&p->faults, 1, memory_order_relaxed);
 		if (page_state(p, i) == PAGE_LENT)
-			pager_wake(p, (uintptr_t)page_addr(p, i), p->page);
+			answer_again(m, i);
 		err = pager_try(p, i, addr - (uintptr_t)page_addr(p, i), BY_FAULT, m->number);
 		ahead_hint(p, i);
 	}

@@ -5,6 +5,7 @@
  * its own, and has to end by itself.
  */
 #include <fcntl.h>
+#include <setjmp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -206,6 +207,70 @@ static int case_reader_dies(void)
 	return clearpages_pool_put(p, a, PAGES * HUGE) || clearpages_pool_destroy(p) ? 4 : 0;
 }
 
+/* ---- pages that the program holds ---------------------------------------------------- */
+
+/* A loop that does not end is killed; a loop that ends has seen what is right. */
+static int case_dropped(void)
+{
+	struct clearpages_pool *p = dirty_pool(PAGES, CLEARPAGES_LAZY, pager, 0);
+	volatile char *a = lazy(p, PAGES);
+
+	a[5] = 7;
+	a[HUGE + 5] = 7;
+	if (madvise((void *)a, HUGE, MADV_DONTNEED))
+		return 1;
+	if (a[5] != 7) /* it is in the file */
+		return 2;
+	if (madvise((void *)(a + HUGE), HUGE, MADV_REMOVE))
+		return 3;
+	if (!clear_everywhere(a + HUGE, 1))
+		return 4;
+	return clear_everywhere(a + 2 * HUGE, 2) ? end(p, (void *)a) : 5;
+}
+
+static sigjmp_buf back;
+static volatile char *volatile guarded;
+static volatile sig_atomic_t caught;
+
+static void on_guard(int n, siginfo_t *info, void *context)
+{
+	(void)n, (void)context;
+	caught = caught + 1;
+	if (info->si_addr == guarded && caught % 2)
+		mprotect((void *)guarded, HUGE, PROT_READ | PROT_WRITE);
+	else
+		siglongjmp(back, 1);
+}
+
+/* A guard that the program has put on a page in use is the program's. */
+static int case_guarded(void)
+{
+	struct sigaction own = { .sa_sigaction = on_guard, .sa_flags = SA_SIGINFO };
+	struct clearpages_pool *p;
+	volatile char *a;
+
+	sigaction(SIGSEGV, &own, NULL);
+	p = dirty_pool(PAGES, CLEARPAGES_LAZY, pager, 0);
+	a = guarded = lazy(p, PAGES);
+	a[0] = 1;
+	mprotect((void *)a, HUGE, PROT_READ);
+	if (a[0] != 1 || caught)
+		return 1;
+	a[0] = 2; /* the handler takes the guard away */
+	if (caught != 1 || a[0] != 2)
+		return 2;
+	mprotect((void *)a, HUGE, PROT_NONE);
+	if (!sigsetjmp(back, 1))
+		return a[0] ? 3 : 4;
+	mprotect((void *)a, HUGE, PROT_READ | PROT_WRITE);
+	if (!sigsetjmp(back, 1)) {
+		caught = 1;
+		((void (*)(void))(uintptr_t)a)();
+		return 5;
+	}
+	return clear_everywhere(a + HUGE, 3) ? end(p, (void *)a) : 6;
+}
+
 /* ---- descriptors --------------------------------------------------------------------- */
 
 /* The second pool's userfaultfd has the number that the first one's had. */
@@ -268,6 +333,9 @@ static void test_mode(void)
 	run("made and destroyed with four threads on a busy cpu", case_many_ends);
 	if (pager == CLEARPAGES_PAGER_THREAD)
 		run("the reader dies, and memory is moved", case_reader_dies);
+	if (pager != CLEARPAGES_PAGER_PROTECT)
+		run("pages are dropped while in use", case_dropped);
+	run("a page in use is protected by the program", case_guarded);
 	run("a second pool has the descriptor's number", case_same_number);
 }
 
