@@ -22,7 +22,7 @@ void pager_wake(struct clearpages_pool *p, uintptr_t addr, size_t len)
 	struct uffdio_range range = { addr, len };
 
 	if (p->pager->uffd >= 0)
-		pager_ioctl(p->pager->uffd, UFFDIO_WAKE, &range);
+		pager_call(p->pager, UFFDIO_WAKE, &range);
 }
 
 /*
@@ -39,7 +39,7 @@ static int map_uffd(struct clearpages_pool *p, size_t first, size_t count, unsig
 	while (at < len) {
 		size_t most = step < len - at ? step : len - at;
 		struct uffdio_continue c = { .range = { base + at, most } };
-		int err = pager_ioctl(p->pager->uffd, UFFDIO_CONTINUE, &c) ? errno : 0;
+		int err = -pager_call(p->pager, UFFDIO_CONTINUE, &c);
 
 		if (!err || c.mapped > 0)
 			at += err ? (size_t)c.mapped : c.range.len;

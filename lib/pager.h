@@ -38,6 +38,15 @@ struct member {
 	pthread_t guard, thread;
 };
 
+/* What a reader is to do for a thread without the descriptor: pager_errand.c. */
+struct errand {
+	_Atomic(uint32_t) lock, state;
+	unsigned long request;
+	void *arg;
+	int err;
+	_Atomic(unsigned int) number;	/* who has taken it */
+};
+
 struct pager {
 	int uffd;			/* -1 without userfaultfd */
 	dev_t dev;			/* by which it is known again */
@@ -50,7 +59,10 @@ struct pager {
 	atomic_bool stop;
 	_Atomic(uint32_t) ended;	/* readers that are gone, and their guards */
 
-	char *bells;			/* two small pages for each member */
+	atomic_bool shared;		/* the members have no tables of descriptors of their own */
+	struct errand errand;
+
+	char *bells;			/* two small pages for each member, and for errands */
 	size_t bell_bytes;
 	_Atomic(uint32_t) started;	/* members that have what they need */
 	_Atomic(int) start_err;
@@ -124,6 +136,21 @@ void pager_wake(struct clearpages_pool *p, uintptr_t addr, size_t len);
 void pager_refuse(struct clearpages_pool *p, struct knock *last, uintptr_t addr, uint32_t tid);
 void pager_reopen(struct clearpages_pool *p, size_t first, size_t count);
 
+/* ---- the descriptor: pager_errand.c ----------------------------------------------- */
+
+/*
+ * pager_ioctl(), by somebody who has the userfaultfd; in a signal handler too. 0 or -errno.
+ * Not under p->lock: a reader may wait for that, and not where it would wait for this thread.
+ */
+int pager_call(struct pager *g, unsigned long request, void *arg);
+
+/* Has this thread it? The number may be free, or another file's, another pool's even. */
+bool pager_has_uffd(const struct pager *g);
+
+/* By a reader that was called; by its guard, after its death. */
+void errand_run(struct member *m);
+void errand_lost(struct member *m);
+
 /* ---- clearing ahead: pager_ahead.c ----------------------------------------------- */
 
 /* Page i was touched first: if that goes on, which will be next? */
@@ -137,6 +164,13 @@ bool ahead_one(struct clearpages_pool *p, unsigned int owner);
 /* `readers` threads that read the userfaultfd, and `helpers` that clear ahead. */
 int crew_start(struct clearpages_pool *p, unsigned int readers, unsigned int helpers);
 void crew_stop(struct clearpages_pool *p);
+
+/* One reader to errand_run(). True: one has heard it. */
+bool crew_call(struct pager *g);
+
+/* What is called by the event of that address. */
+enum bell_kind { BELL_NONE, BELL_END, BELL_ERRAND };
+enum bell_kind crew_bell(const struct pager *g, uintptr_t from);
 
 /* What a member does: answer faults and events, or clear ahead. */
 void thread_read(struct member *m);

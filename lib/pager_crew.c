@@ -44,10 +44,14 @@
  * Kernels before 5.9 cannot do it: then the table stays common, and closing
  * everything is what it was. Nothing else is lost.
  */
-static void own_table(unsigned int fd)
+static void own_table(struct pager *g)
 {
-	if (syscall(SYS_close_range, fd + 1, ~0u, CLOSE_RANGE_UNSHARE))
+	unsigned int fd = (unsigned int)g->uffd;
+
+	if (syscall(SYS_close_range, fd + 1, ~0u, CLOSE_RANGE_UNSHARE)) {
+		g->shared = true;
 		return;
+	}
 	if (fd > FIRST_TO_CLOSE)
 		syscall(SYS_close_range, FIRST_TO_CLOSE, fd - 1, 0);
 }
@@ -99,6 +103,7 @@ static void watch(struct member *m)
 	pthread_join(m->thread, NULL);
 	if (m->reads ? m->heard : m->pool->pager->stop)
 		return;
+	errand_lost(m);
 	bury(m);
 	if (m->reads)
 		thread_read(m);
@@ -111,7 +116,7 @@ static void *guard_main(void *arg)
 	int err;
 
 	if (g->uffd >= 0)
-		own_table((unsigned int)g->uffd);
+		own_table(g);
 	err = pthread_create(&m->thread, NULL, member_main, m);
 	if (err)
 		g->start_err = -err;
@@ -128,26 +133,45 @@ static void *guard_main(void *arg)
 
 /* ---- the crew -------------------------------------------------------------------- */
 
-static char *bell_of(const struct member *m)
+/* Of member i; the last one is for errands. */
+static char *bell_of(const struct pager *g, unsigned int i)
 {
-	return m->pool->pager->bells + 2 * CPG_GRANULE * (m->number - 1);
+	return g->bells + 2 * CPG_GRANULE * i;
+}
+
+enum bell_kind crew_bell(const struct pager *g, uintptr_t from)
+{
+	uintptr_t at = from - (uintptr_t)g->bells;
+
+	if (at >= g->bell_bytes)
+		return BELL_NONE;
+	return at < g->bell_bytes - 2 * CPG_GRANULE ? BELL_END : BELL_ERRAND;
 }
 
 /* A page that is moved onto the one after it when the time has come. */
-static int hang_bell(struct member *m)
+static int hang_bell(const struct pager *g, unsigned int i)
 {
 	struct uffdio_register r = {
-		.range = { (uintptr_t)bell_of(m), CPG_GRANULE },
+		.range = { (uintptr_t)bell_of(g, i), CPG_GRANULE },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 
-	return pager_ioctl(m->pool->pager->uffd, UFFDIO_REGISTER, &r) ? -errno : 0;
+	return pager_ioctl(g->uffd, UFFDIO_REGISTER, &r) ? -errno : 0;
+}
+
+/* What was moved stays a mapping: nobody gets one there, to be unmapped in the end. */
+static bool ring(const struct pager *g, unsigned int i)
+{
+	char *bell = bell_of(g, i);
+
+	return mremap(bell, CPG_GRANULE, CPG_GRANULE, MREMAP_MAYMOVE | MREMAP_FIXED |
+		      MREMAP_DONTUNMAP, bell + CPG_GRANULE) != MAP_FAILED;
 }
 
 static int start_one(struct member *m)
 {
 	sigset_t before;
-	int err = m->reads ? hang_bell(m) : 0;
+	int err = m->reads ? hang_bell(m->pool->pager, m->number - 1) : 0;
 
 	if (err)
 		return err;
@@ -159,7 +183,7 @@ static int start_one(struct member *m)
 
 static int make_bells(struct pager *g, unsigned int count)
 {
-	g->bell_bytes = 2 * CPG_GRANULE * count;
+	g->bell_bytes = 2 * CPG_GRANULE * (count + 1);
 	g->bells = mmap(NULL, g->bell_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (g->bells == MAP_FAILED) {
 		g->bells = NULL;
@@ -179,6 +203,8 @@ int crew_start(struct clearpages_pool *p, unsigned int readers, unsigned int hel
 		return 0;
 	g->member = calloc(count, sizeof(*g->member));
 	err = g->member ? make_bells(g, count) : -ENOMEM;
+	if (!err && readers)
+		err = hang_bell(g, count);
 	g->count = err ? 0 : count;
 	for (i = 0; i < count && !err; i++) {
 		g->member[i] = (struct member){
@@ -195,15 +221,6 @@ int crew_start(struct clearpages_pool *p, unsigned int readers, unsigned int hel
 	return err ? err : g->start_err;
 }
 
-/* What was moved stays a mapping: nobody gets one there, to be unmapped in the end. */
-static bool ring(const struct member *m)
-{
-	char *bell = bell_of(m);
-
-	return mremap(bell, CPG_GRANULE, CPG_GRANULE, MREMAP_MAYMOVE | MREMAP_FIXED |
-		      MREMAP_DONTUNMAP, bell + CPG_GRANULE) != MAP_FAILED;
-}
-
 /*
  * Any reader hears any bell, and ends: as many bells as there are readers, and the next
  * one only when one of them has obeyed, or a reader takes two in one read() and
@@ -218,12 +235,18 @@ static void stop_readers(struct pager *g)
 	while (atomic_load(&g->ended) < readers) {
 		uint32_t before = atomic_load(&g->ended);
 
-		if (before < readers && ring(&g->member[rung++ % readers]))
+		if (before < readers && ring(g, rung++ % readers))
 			while (atomic_load(&g->ended) == before)
 				futex_wait(&g->ended, before, NULL);
 		else
 			sched_yield();
 	}
+}
+
+/* The kernel lets no mremap() end before a reader has the event. */
+bool crew_call(struct pager *g)
+{
+	return g->bells && ring(g, (unsigned int)(g->bell_bytes / CPG_GRANULE / 2) - 1);
 }
 
 void crew_stop(struct clearpages_pool *p)

@@ -177,7 +177,7 @@ static int start(struct clearpages_pool *p, const struct clearpages_pool_opts *o
 	return err;
 }
 
-/* What is_ours() knows it by. */
+/* Each userfaultfd has an inode of its own, since Linux 5.12. */
 static int know(struct pager *g)
 {
 	struct stat now;
@@ -214,19 +214,6 @@ int pager_open(struct clearpages_pool *p, const struct clearpages_pool_opts *o,
 	return err ? err : start(p, o, why);
 }
 
-/*
- * Is that number still our userfaultfd, in the table of this thread? The program may have
- * closed it, and have opened something else since, another pool's perhaps: each userfaultfd
- * has an inode of its own (since Linux 5.12).
- */
-static bool is_ours(const struct pager *g)
-{
-	struct stat now;
-
-	return g->uffd >= 0 && !fstat(g->uffd, &now) && now.st_dev == g->dev &&
-	       now.st_ino == g->ino;
-}
-
 void pager_close(struct clearpages_pool *p)
 {
 	struct pager *g = p->pager;
@@ -239,7 +226,8 @@ void pager_close(struct clearpages_pool *p)
 		crew_stop(p);
 	else
 		free(g->member);
-	if (is_ours(g))
+	/* The program may have closed it, and opened something else since. */
+	if (pager_has_uffd(g))
 		close(g->uffd);
 	free(g);
 	p->pager = NULL;

@@ -40,13 +40,14 @@ static void answer(struct member *m, uintptr_t addr, uint32_t tid)
 		pager_refuse(p, m->last, addr, tid);
 }
 
-/* True: it was the bell that tells one of the readers to end, and that is this one. */
-static bool is_bell(const struct member *m, const struct uffd_msg *msg)
+/* Something was moved. True: it was the bell that tells one of the readers to end, this one. */
+static bool answer_move(struct member *m, uintptr_t from)
 {
-	const struct pager *g = m->pool->pager;
+	enum bell_kind kind = crew_bell(m->pool->pager, from);
 
-	return msg->event == UFFD_EVENT_REMAP &&
-	       msg->arg.remap.from - (uintptr_t)g->bells < g->bell_bytes;
+	if (kind == BELL_ERRAND)
+		errand_run(m);
+	return kind == BELL_END;
 }
 
 /*
@@ -65,7 +66,8 @@ void thread_read(struct member *m)
 		ssize_t got = read(g->uffd, msg, sizeof(msg)), k;
 
 		for (k = 0; k < got / (ssize_t)sizeof(msg[0]); k++) {
-			stop |= is_bell(m, &msg[k]);
+			if (msg[k].event == UFFD_EVENT_REMAP)
+				stop |= answer_move(m, msg[k].arg.remap.from);
 			if (msg[k].event == UFFD_EVENT_PAGEFAULT)
 				answer(m, (uintptr_t)msg[k].arg.pagefault.address,
 				       msg[k].arg.pagefault.feat.ptid);

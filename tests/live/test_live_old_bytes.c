@@ -280,8 +280,8 @@ static const struct attempt {
 	unsigned int signal, thread, protect;	/* the ends that are right; 0: not tried; LIMIT */
 } attempts[] = {
 	{ "plain loads", plainly, ZEROS, ZEROS, ZEROS },
-	{ "all descriptors closed", close_first, SIGNAL, ZEROS, ZEROS },
-	{ "all descriptors closed during faults", close_meanwhile, ZEROS | SIGNAL, ZEROS, ZEROS },
+	{ "all descriptors closed", close_first, ZEROS, ZEROS, ZEROS },
+	{ "all descriptors closed during faults", close_meanwhile, ZEROS, ZEROS, ZEROS },
 	{ "its descriptor used for another file", close_and_reuse, ERROR, ERROR, ERROR },
 	{ "in a child", in_a_child, SIGNAL, SIGNAL, SIGNAL },
 	{ "moved by mremap", moved, SIGNAL | ERROR, SIGNAL | ERROR, SIGNAL | ERROR },

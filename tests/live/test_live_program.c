@@ -291,6 +291,68 @@ static int case_same_number(void)
 	return clear_everywhere(a, PAGES) ? end(second, a) : 4;
 }
 
+/* A program that becomes a daemon after it has made a pool. The number is a file's again. */
+static int all_closed(bool reused)
+{
+	struct clearpages_pool *p = dirty_pool(PAGES, CLEARPAGES_LAZY, pager, 0);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), round, i;
+	char *a;
+
+	if (reused && p->pager->uffd >= 0 && dup2(null, p->pager->uffd) < 0)
+		return 1;
+	if (!reused)
+		close_all();
+	for (round = 0; round < 50; round++) {
+		a = lazy(p, PAGES);
+		if (a[HUGE] || clearpages_pool_touch(p, a, 1) || !clear_everywhere(a, PAGES))
+			return 2;
+		/* One stays untouched, and is clean then: it is mapped by the next get. */
+		clearpages_pool_put(p, a, PAGES * HUGE);
+		a = lazy(p, PAGES);
+		if (clearpages_pool_touch(p, a, (size_t)(round % 4 + 1) * HUGE))
+			return 3;
+		for (i = 0; i < PAGES; i++)
+			memset(a + i * HUGE, 0xaa, HUGE);
+		if (clearpages_pool_put(p, a, PAGES * HUGE))
+			return 4;
+	}
+	return clearpages_pool_destroy(p) ? 5 : reused && fcntl(null, F_GETFD) < 0 ? 6 : 0;
+}
+
+static int case_closed(void)
+{
+	return all_closed(false);
+}
+
+static int case_reused(void)
+{
+	return all_closed(true);
+}
+
+/* What a get finds clean it maps, and that too needs the descriptor. */
+static int case_closed_clean(void)
+{
+	struct clearpages_pool_opts o = {
+		.size = sizeof(o), .bytes = PAGES * HUGE, .page_bytes = HUGE, .pager = pager,
+		.mode = CLEARPAGES_LAZY, .backing = CLEARPAGES_BACKING_HUGETLB,
+	};
+	struct clearpages_pool *p = pool_or_die(&o);
+	struct clearpages_pool_stats s = { .size = sizeof(s) };
+	char *a;
+	int i;
+
+	close_all();
+	a = lazy(p, PAGES);
+	memset(a, 0xaa, PAGES * HUGE);
+	clearpages_pool_put(p, a, PAGES * HUGE);
+	for (i = 0; i < 5000 && s.clean_bytes < PAGES * HUGE; i++) {
+		usleep(1000);
+		s = stats_of(p);
+	}
+	a = lazy(p, PAGES);
+	return clear_everywhere(a, PAGES) ? end(p, a) : 1;
+}
+
 /* ---- running them -------------------------------------------------------------------- */
 
 /* What waits in a signal handler does not hear an alarm. */
@@ -337,6 +399,9 @@ static void test_mode(void)
 		run("pages are dropped while in use", case_dropped);
 	run("a page in use is protected by the program", case_guarded);
 	run("a second pool has the descriptor's number", case_same_number);
+	run("all descriptors are closed", case_closed);
+	run("its number is another file's", case_reused);
+	run("all descriptors are closed, and a cleaner is at work", case_closed_clean);
 }
 
 int main(void)
