@@ -280,7 +280,8 @@ struct clearpages_get_opts {
  * and *addr is NULL. On failure *addr is NULL.
  *
  * -ENOMEM: there is no piece of that size, or the pool is smaller. -ETIMEDOUT:
- * nor was there within the timeout. -EINVAL.
+ * nor was there within the timeout. -EINVAL. -EIO: of a lazy pool whose pager cannot
+ * map pages any more (CLEARPAGES_POOL_BROKEN, or the program has unmapped them).
  */
 int clearpages_pool_get(struct clearpages_pool *pool, size_t bytes,
 			const struct clearpages_get_opts *opts, void **addr);
@@ -299,8 +300,8 @@ int clearpages_pool_put(struct clearpages_pool *pool, void *addr, size_t bytes);
  * would: what system calls are to read or write in a lazy pool of mode SIGNAL or
  * PROTECT has to go through here first. Nothing to do in an eager pool.
  *
- * -EINVAL: some of it is not in use. -EIO: the pager cannot map a page (its
- * descriptor was closed).
+ * -EINVAL: some of it is not in use. -EIO: the pager cannot map a page (it is lost, or
+ * the program has moved or unmapped it).
  */
 int clearpages_pool_touch(struct clearpages_pool *pool, void *addr, size_t len);
 

@@ -98,7 +98,7 @@ int pager_lend(struct clearpages_pool *p, size_t first, size_t count)
 	/* Looked at last: bury() says so first, and looks for untouched pages then. */
 	if (!p->pager->signals && p->limits & CLEARPAGES_POOL_BROKEN)
 		err = -EIO;
-	return err;
+	return err ? -EIO : 0;
 }
 
 /* ---- serving --------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ int pager_serve(struct clearpages_pool *p, size_t i, size_t touch, enum by by,
 
 	while ((err = pager_try(p, i, touch, by, owner)) == -EAGAIN)
 		page_wait(p, i);
-	return err == -ENOENT ? err : err ? -EIO : 0;
+	return err ? -EIO : 0;
 }
 
 /*

@@ -90,13 +90,16 @@ int pager_uffd(bool signals, uint32_t *limits, const struct why *why);
 
 /*
  * Page i has been touched, or is about to be: clear it if nobody has, and map
- * it. 0: it is ready; -ENOENT: it is not in use, or lost; else it could not be
- * mapped. Waits where another thread is at it.
+ * it. 0: it is ready; -EIO: it is not in use, or lost, or could not be mapped.
+ * Waits where another thread is at it.
  */
 int pager_serve(struct clearpages_pool *p, size_t i, size_t touch, enum by by,
 		unsigned int owner);
 
-/* The same without waiting: -EAGAIN where another thread is at it. */
+/*
+ * The same without waiting: -EAGAIN where another thread is at it; -ENOENT: not in use, or
+ * lost; else why it could not be mapped.
+ */
 int pager_try(struct clearpages_pool *p, size_t i, size_t touch, enum by by, unsigned int owner);
 
 /* As pager_serve(), of a program's thread: without its signals. Or -EIO. */
@@ -118,7 +121,7 @@ int pager_again(struct clearpages_pool *p, size_t i, unsigned int owner);
 
 /*
  * The range has just been taken: map all pages of it that are known to be clean.
- * -EIO: there is nobody left to answer for the others.
+ * -EIO: they cannot be, or there is nobody left to answer for the others.
  */
 int pager_lend(struct clearpages_pool *p, size_t first, size_t count);
 

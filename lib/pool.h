@@ -14,7 +14,9 @@
  *	cleaner: DIRTY -> CLEANING -> CLEAN
  *
  * The lock is for whole ranges: who has which (extent), and that two gets do
- * not tear the same gap apart. Nothing is cleared, mapped or waited for under it.
+ * not tear the same gap apart. Nothing is cleared or waited for under it, and nothing
+ * mapped; but mprotect() of pages that were touched while free is called (pager_refuse()),
+ * since they must not be handed out in between.
  */
 #ifndef CLEARPAGES_LIB_POOL_H
 #define CLEARPAGES_LIB_POOL_H

@@ -228,6 +228,22 @@ static int case_dropped(void)
 	return clear_everywhere(a + 2 * HUGE, 2) ? end(p, (void *)a) : 5;
 }
 
+/* What is no longer there cannot be made ready, nor handed out. */
+static int case_unmapped(void)
+{
+	struct clearpages_pool *p = dirty_pool(PAGES, CLEARPAGES_LAZY, pager, 0);
+	char *a = lazy(p, PAGES);
+	void *b;
+
+	munmap(a, PAGES * HUGE);
+	if (clearpages_pool_touch(p, a, HUGE) != -EIO)
+		return 1;
+	if (clearpages_pool_put(p, a, PAGES * HUGE))
+		return 2;
+	/* The first one is clean by now, and get wants to map it. */
+	return clearpages_pool_get(p, HUGE, NULL, &b) == -EIO ? 0 : 3;
+}
+
 static sigjmp_buf back;
 static volatile char *volatile guarded;
 static volatile sig_atomic_t caught;
@@ -397,6 +413,7 @@ static void test_mode(void)
 		run("the reader dies, and memory is moved", case_reader_dies);
 	if (pager != CLEARPAGES_PAGER_PROTECT)
 		run("pages are dropped while in use", case_dropped);
+	run("pages are unmapped while in use", case_unmapped);
 	run("a page in use is protected by the program", case_guarded);
 	run("a second pool has the descriptor's number", case_same_number);
 	run("all descriptors are closed", case_closed);
