@@ -141,7 +141,7 @@ static int build(struct clearpages_pool *p, const struct clearpages_pool_opts *o
 	int err = backing_choose(p, o, why);
 
 	if (!err)
-		err = backing_open(p, o->path, why);
+		err = backing_open(p, o, why);
 	if (err)
 		return err;
 	err = make_words(p);

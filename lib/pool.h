@@ -150,8 +150,12 @@ bool range_used(struct clearpages_pool *p, const struct range *r);
 
 /* ---- memory: pool_backing.c ------------------------------------------------------ */
 
-/* Map, take and zero p->bytes; p->page, backing, mode and node say how. Unwinds by itself. */
-int backing_open(struct clearpages_pool *p, const char *path, const struct why *why);
+/*
+ * Map, take and zero p->bytes; p->page, backing, mode and node say how, and o->backing
+ * whether p->backing may become another. Unwinds by itself.
+ */
+int backing_open(struct clearpages_pool *p, const struct clearpages_pool_opts *o,
+		 const struct why *why);
 void backing_close(struct clearpages_pool *p);
 
 /* AUTO to a backing, and a page size of 0 to the one it stands for. */

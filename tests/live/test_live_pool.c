@@ -163,6 +163,48 @@ static void test_too_few(void)
 	tap_ok(live_free(HUGE) >= before, "nothing is gone");
 }
 
+/* No memfd at all, as in a sandbox: the look at the free pages has promised too much. */
+static int auto_without_memfd(char *why, size_t why_size)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { 4, code };
+	struct clearpages_pool_opts o = {
+		.size = sizeof(o), .bytes = 2 * HUGE, .page_bytes = HUGE, .why = why,
+		.why_size = why_size, .cleaners = CLEARPAGES_NONE,
+	};
+	struct clearpages_pool *p;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &prog))
+		return OTHER;
+	if (clearpages_pool_create(&p, &o))
+		return REFUSED;
+	if (stats_of(p).backing != CLEARPAGES_BACKING_THP)
+		return BAD;
+	return clearpages_pool_destroy(p) ? BAD : MADE;
+}
+
+static void test_auto_goes_on(void)
+{
+	char *why = mmap(NULL, 512, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	if (!live_huge("auto goes on", 2))
+		return;
+	pid = fork();
+	if (!pid)
+		_exit(auto_without_memfd(why, 512));
+	waitpid(pid, &status, 0);
+	tap_ok(status == MADE && strstr(why, "private memory"),
+	       "auto goes on to private memory when pages are refused (%#x): %s", status, why);
+	munmap(why, 512);
+}
+
 /* A pool keeps what it has when the kernel's is taken away. */
 static void test_taken_away(void)
 {
@@ -286,6 +328,7 @@ int main(void)
 {
 	test_nobody();
 	test_too_few();
+	test_auto_goes_on();
 	test_taken_away();
 	test_killed();
 	test_create_cycles();
