@@ -265,7 +265,10 @@ int clearpages_pool_destroy(struct clearpages_pool *pool);
 
 /*
  * timeout_ns: how long to wait for others to put memory back; 0: not at all.
- *	UINT64_MAX: forever. Waiting is not first come, first served.
+ *	UINT64_MAX: forever. Waiting is not first come, first served. Also how long to
+ *	wait for a cleaner that is at a page which is needed: it is told to let
+ *	go, and does in some 0.1 ms on a cpu that has time for it. With 0 it is
+ *	waited for up to 0.1 s, since the memory is free.
  */
 struct clearpages_get_opts {
 	size_t size; /* sizeof(struct clearpages_get_opts), set by the caller */

@@ -167,6 +167,10 @@ int backing_choose(struct clearpages_pool *p, const struct clearpages_pool_opts 
 int cleaners_start(struct clearpages_pool *p, unsigned int per_node, uint64_t low, uint64_t high);
 void cleaners_stop(struct clearpages_pool *p);
 
+/* They let go of what they are at, as it is, and ring p->freed; until as many releases. */
+void cleaners_hold(struct clearpages_pool *p);
+void cleaners_release(struct clearpages_pool *p);
+
 /* There may be something to do. */
 void cleaners_wake(struct clearpages_pool *p);
 

@@ -135,10 +135,11 @@ static void dirty(size_t page)
 
 static void one_round(uint64_t n, uint64_t *lost, uint64_t *old)
 {
+	struct clearpages_get_opts wait = { .size = sizeof(wait), .timeout_ns = UINT64_MAX };
 	unsigned int page, t;
 	void *a;
 
-	if (clearpages_pool_get(pool, PAGES * HUGE, NULL, &a)) {
+	if (clearpages_pool_get(pool, PAGES * HUGE, &wait, &a)) {
 		++*lost;
 		return;
 	}
