@@ -20,7 +20,7 @@
 static struct clearpages_pool *pool;
 static pthread_barrier_t begin, end;
 static char *memory;		/* of this round */
-static uint64_t round_number;	/* 0: leave */
+static _Atomic(uint64_t) round_number;	/* 0: leave */
 static bool staggered;
 
 /* ---- an ioctl that fails now and then ------------------------------------------------ */
@@ -213,7 +213,8 @@ static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t 
 /*
  * There and back, as fast as it goes: until such an mremap() has been read by
  * the pager, the kernel answers each UFFDIO_CONTINUE with EAGAIN. Nothing else in
- * this program asks for mappings meanwhile, so the hole stays one.
+ * this program asks for mappings meanwhile, so the hole stays one: it begins when all
+ * threads have their stacks.
  */
 struct mover {
 	char *page, *to;
@@ -226,6 +227,8 @@ static void *move(void *arg)
 	struct mover *m = arg;
 	const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
 
+	while (!round_number)
+		sched_yield();
 	while (!m->stop && !m->failed) {
 		m->failed = mremap(m->page, HUGE, HUGE, flags, m->to) != m->to ||
 			    mremap(m->to, HUGE, HUGE, flags, m->page) != m->page;
