@@ -196,7 +196,9 @@ enum {
 	 * Without userfaultfd, where that is forbidden: mprotect() and SIGSEGV,
 	 * otherwise as SIGNAL. Costs a mapping for each border between touched
 	 * and untouched pages (vm.max_map_count). Does not hold against
-	 * /proc/self/mem and debuggers, which do not mind protection.
+	 * /proc/self/mem and debuggers, which do not mind protection, nor against
+	 * mprotect() of the program's own on untouched memory: old bytes can be
+	 * read then, and what is written there is zeroed later.
 	 */
 	CLEARPAGES_PAGER_PROTECT,
 };
@@ -264,7 +266,10 @@ int clearpages_pool_destroy(struct clearpages_pool *pool);
 
 /*
  * timeout_ns: how long to wait for others to put memory back; 0: not at all.
- *	UINT64_MAX: forever. Waiting is not first come, first served.
+ *	UINT64_MAX: forever. Waiting is not first come, first served. Also how long to
+ *	wait for a cleaner that is at a page which is needed: it is told to let
+ *	go, and does in some 0.1 ms on a cpu that has time for it. With 0 it is
+ *	waited for up to 0.1 s, since the memory is free.
  */
 struct clearpages_get_opts {
 	size_t size; /* sizeof(struct clearpages_get_opts), set by the caller */
@@ -279,7 +284,8 @@ struct clearpages_get_opts {
  * and *addr is NULL. On failure *addr is NULL.
  *
  * -ENOMEM: there is no piece of that size, or the pool is smaller. -ETIMEDOUT:
- * nor was there within the timeout. -EINVAL.
+ * nor was there within the timeout. -EINVAL. -EIO: of a lazy pool whose pager cannot
+ * map pages any more (CLEARPAGES_POOL_BROKEN, or the program has unmapped them).
  */
 int clearpages_pool_get(struct clearpages_pool *pool, size_t bytes,
 			const struct clearpages_get_opts *opts, void **addr);
@@ -298,8 +304,8 @@ int clearpages_pool_put(struct clearpages_pool *pool, void *addr, size_t bytes);
  * would: what system calls are to read or write in a lazy pool of mode SIGNAL or
  * PROTECT has to go through here first. Nothing to do in an eager pool.
  *
- * -EINVAL: some of it is not in use. -EIO: the pager cannot map a page (its
- * descriptor was closed).
+ * -EINVAL: some of it is not in use. -EIO: the pager cannot map a page (it is lost, or
+ * the program has moved or unmapped it).
  */
 int clearpages_pool_touch(struct clearpages_pool *pool, void *addr, size_t len);
 

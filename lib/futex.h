@@ -28,6 +28,23 @@ static inline void futex_wake(_Atomic(uint32_t) *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX);
 }
 
+/* A lock that a signal handler can take, if all who do have their signals blocked meanwhile. */
+static inline void futex_lock(_Atomic(uint32_t) *lock)
+{
+	uint32_t was = 0;
+
+	if (atomic_compare_exchange_strong(lock, &was, 1))
+		return;
+	while (atomic_exchange(lock, 2))
+		futex_wait(lock, 2, NULL);
+}
+
+static inline void futex_unlock(_Atomic(uint32_t) *lock)
+{
+	if (atomic_exchange(lock, 0) == 2)
+		futex_wake(lock);
+}
+
 /*
  * A word that counts events, and how many sleep until the next. Read the word, look whether
  * there is something to do, and only then wait for the word to change.

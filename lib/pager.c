@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "pager.h"
+#include "sigmask.h"
 
 static int plain_ioctl(int fd, unsigned long request, void *arg)
 {
@@ -21,7 +22,7 @@ void pager_wake(struct clearpages_pool *p, uintptr_t addr, size_t len)
 	struct uffdio_range range = { addr, len };
 
 	if (p->pager->uffd >= 0)
-		pager_ioctl(p->pager->uffd, UFFDIO_WAKE, &range);
+		pager_call(p->pager, UFFDIO_WAKE, &range);
 }
 
 /*
@@ -38,7 +39,7 @@ static int map_uffd(struct clearpages_pool *p, size_t first, size_t count, unsig
 	while (at < len) {
 		size_t most = step < len - at ? step : len - at;
 		struct uffdio_continue c = { .range = { base + at, most } };
-		int err = pager_ioctl(p->pager->uffd, UFFDIO_CONTINUE, &c) ? errno : 0;
+		int err = -pager_call(p->pager, UFFDIO_CONTINUE, &c);
 
 		if (!err || c.mapped > 0)
 			at += err ? (size_t)c.mapped : c.range.len;
@@ -97,7 +98,7 @@ int pager_lend(struct clearpages_pool *p, size_t first, size_t count)
 	/* Looked at last: bury() says so first, and looks for untouched pages then. */
 	if (!p->pager->signals && p->limits & CLEARPAGES_POOL_BROKEN)
 		err = -EIO;
-	return err;
+	return err ? -EIO : 0;
 }
 
 /* ---- serving --------------------------------------------------------------------- */
@@ -147,16 +148,92 @@ int pager_serve(struct clearpages_pool *p, size_t i, size_t touch, enum by by,
 
 	while ((err = pager_try(p, i, touch, by, owner)) == -EAGAIN)
 		page_wait(p, i);
-	return err == -ENOENT ? err : err ? -EIO : 0;
+	return err ? -EIO : 0;
 }
 
-int pager_fault(struct clearpages_pool *p, uintptr_t addr)
+/*
+ * While a page is claimed here, a handler of this thread that touches it would wait for
+ * its own thread, and so would all others for a thread that a handler stops for a while.
+ * For each page: a signal waits for one page then, not for a range.
+ */
+int pager_touch(struct clearpages_pool *p, size_t i, enum by by)
+{
+	int err = 0;
+
+	while (page_state(p, i) != PAGE_LENT) {
+		uint64_t before = sigmask_hold();
+
+		err = pager_try(p, i, CPG_NO_TOUCH, by, OWNER_NONE);
+		sigmask_release(before);
+		if (err != -EAGAIN)
+			break;
+		page_wait(p, i);
+		err = 0;
+	}
+	return err ? -EIO : 0;
+}
+
+/* ---- pages that were ready ------------------------------------------------------- */
+
+int pager_again(struct clearpages_pool *p, size_t i, unsigned int owner)
+{
+	int err;
+
+	/* Claimed, or it could be put and gotten by others before it is mapped, with old bytes. */
+	if (!page_take(p, i, PAGE_LENT, PAGE_CLAIMED, owner))
+		return -EAGAIN;
+	err = map(p, i, 1, owner == OWNER_NONE ? UINT32_MAX : 0);
+	page_give(p, i, PAGE_CLAIMED, PAGE_LENT);
+	return err;
+}
+
+/*
+ * Is such an access permitted now? The kernel looks at a word for us, and fails where we
+ * would get a signal: to wait until a time that is past reads it, and to "or" nothing into
+ * it writes. With PROT_EXEC nothing is ever mapped here.
+ */
+static bool permitted(uintptr_t addr, enum access access)
+{
+	const struct timespec past = { 0, 0 };
+	uint32_t *word = (uint32_t *)(addr & ~(uintptr_t)3), mine = 0;
+	long err;
+
+	if (access == ACCESS_FETCH)
+		return false;
+	if (access == ACCESS_WRITE)
+		err = syscall(SYS_futex, &mine, FUTEX_WAKE_OP_PRIVATE, 0, 0L, word,
+			      FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
+	else
+		err = syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, 0, &past, NULL,
+			      FUTEX_BITSET_MATCH_ANY);
+	return err >= 0 || errno != EFAULT;
+}
+
+/*
+ * A fault on a page that is ready: another thread made it so just now, or the program has
+ * dropped it from its mapping, or protected it, which is not ours to undo.
+ */
+static int ready_fault(struct clearpages_pool *p, size_t i, uintptr_t addr, enum access access)
+{
+	int err;
+
+	if (p->pager->uffd < 0)
+		return permitted(addr, access) ? 0 : -EACCES;
+	err = pager_again(p, i, OWNER_NONE);
+	if (err == -EAGAIN)
+		page_wait(p, i);
+	return err == -EAGAIN ? 0 : err;
+}
+
+int pager_fault(struct clearpages_pool *p, uintptr_t addr, enum access access)
 {
 	size_t i = page_index(p, addr);
 
 	if (!*p->alive)
 		return -ENOENT;
 	atomic_fetch_add_explicit(&p->faults, 1, memory_order_relaxed);
+	if (page_state(p, i) == PAGE_LENT)
+		return ready_fault(p, i, addr, access);
 	/* Before its own page, so that another cpu is at work meanwhile. */
 	ahead_hint(p, i);
 	return pager_serve(p, i, addr - (uintptr_t)page_addr(p, i), BY_FAULT, OWNER_NONE);

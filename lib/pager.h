@@ -12,6 +12,7 @@
 #define CLEARPAGES_LIB_PAGER_H
 
 #include <linux/userfaultfd.h>
+#include <sys/types.h>
 
 #include "pool.h"
 
@@ -33,20 +34,35 @@ struct member {
 	void (*work)(struct member *m);
 	bool reads;			/* it ends when its pager's bell is moved */
 	struct knock last[KNOCKS];
-	atomic_bool dead;		/* it has ended, and was not told to */
+	bool heard;			/* a bell, and that it is to end */
 	pthread_t guard, thread;
+};
+
+/* What a reader is to do for a thread without the descriptor: pager_errand.c. */
+struct errand {
+	_Atomic(uint32_t) lock, state;
+	unsigned long request;
+	void *arg;
+	int err;
+	_Atomic(unsigned int) number;	/* who has taken it */
 };
 
 struct pager {
 	int uffd;			/* -1 without userfaultfd */
+	dev_t dev;			/* by which it is known again */
+	ino_t ino;
 	bool signals;			/* it is the touching thread that clears */
 	uint32_t ahead;			/* pages */
 	_Atomic(uint64_t) stream[STREAMS];
 	_Atomic(uint32_t) next_stream;
 	struct bell hint;		/* rung when there is something in stream[] */
 	atomic_bool stop;
+	_Atomic(uint32_t) ended;	/* readers that are gone, and their guards */
 
-	char *bells;			/* two small pages for each member */
+	atomic_bool shared;		/* the members have no tables of descriptors of their own */
+	struct errand errand;
+
+	char *bells;			/* two small pages for each member, and for errands */
 	size_t bell_bytes;
 	_Atomic(uint32_t) started;	/* members that have what they need */
 	_Atomic(int) start_err;
@@ -61,7 +77,11 @@ extern int (*pager_ioctl)(int fd, unsigned long request, void *arg);
 
 int pager_open(struct clearpages_pool *p, const struct clearpages_pool_opts *o,
 	       const struct why *why);
-void pager_close(struct clearpages_pool *p); /* nothing if there is none */
+/*
+ * Nothing if there is none. In a child of fork() it takes back what the child has of it:
+ * its copy of the descriptor, and the place in the signal handler.
+ */
+void pager_close(struct clearpages_pool *p);
 
 /* A userfaultfd for it, with its features agreed upon; *limits as in the statistics. */
 int pager_uffd(bool signals, uint32_t *limits, const struct why *why);
@@ -70,21 +90,38 @@ int pager_uffd(bool signals, uint32_t *limits, const struct why *why);
 
 /*
  * Page i has been touched, or is about to be: clear it if nobody has, and map
- * it. 0: it is ready; -ENOENT: it is not in use, or lost; else it could not be
- * mapped. Waits where another thread is at it.
+ * it. 0: it is ready; -EIO: it is not in use, or lost, or could not be mapped.
+ * Waits where another thread is at it.
  */
 int pager_serve(struct clearpages_pool *p, size_t i, size_t touch, enum by by,
 		unsigned int owner);
 
-/* The same without waiting: -EAGAIN where another thread is at it. */
+/*
+ * The same without waiting: -EAGAIN where another thread is at it; -ENOENT: not in use, or
+ * lost; else why it could not be mapped.
+ */
 int pager_try(struct clearpages_pool *p, size_t i, size_t touch, enum by by, unsigned int owner);
 
-/* Somebody got a fault at that address in the pool. As pager_serve(). */
-int pager_fault(struct clearpages_pool *p, uintptr_t addr);
+/* As pager_serve(), of a program's thread: without its signals. Or -EIO. */
+int pager_touch(struct clearpages_pool *p, size_t i, enum by by);
+
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_FETCH };
+
+/*
+ * Somebody got a fault at that address in the pool. As pager_serve(); or an error if the
+ * page was ready, and nothing of ours is in the way.
+ */
+int pager_fault(struct clearpages_pool *p, uintptr_t addr, enum access access);
+
+/*
+ * Map a page that is LENT once more: the program has dropped it perhaps. -EAGAIN: it was
+ * not, or is no longer; then another thread is at it.
+ */
+int pager_again(struct clearpages_pool *p, size_t i, unsigned int owner);
 
 /*
  * The range has just been taken: map all pages of it that are known to be clean.
- * -EIO: there is nobody left to answer for the others.
+ * -EIO: they cannot be, or there is nobody left to answer for the others.
  */
 int pager_lend(struct clearpages_pool *p, size_t first, size_t count);
 
@@ -102,6 +139,21 @@ void pager_wake(struct clearpages_pool *p, uintptr_t addr, size_t len);
 void pager_refuse(struct clearpages_pool *p, struct knock *last, uintptr_t addr, uint32_t tid);
 void pager_reopen(struct clearpages_pool *p, size_t first, size_t count);
 
+/* ---- the descriptor: pager_errand.c ----------------------------------------------- */
+
+/*
+ * pager_ioctl(), by somebody who has the userfaultfd; in a signal handler too. 0 or -errno.
+ * Not under p->lock: a reader may wait for that, and not where it would wait for this thread.
+ */
+int pager_call(struct pager *g, unsigned long request, void *arg);
+
+/* Has this thread it? The number may be free, or another file's, another pool's even. */
+bool pager_has_uffd(const struct pager *g);
+
+/* By a reader that was called; by its guard, after its death. */
+void errand_run(struct member *m);
+void errand_lost(struct member *m);
+
 /* ---- clearing ahead: pager_ahead.c ----------------------------------------------- */
 
 /* Page i was touched first: if that goes on, which will be next? */
@@ -115,6 +167,13 @@ bool ahead_one(struct clearpages_pool *p, unsigned int owner);
 /* `readers` threads that read the userfaultfd, and `helpers` that clear ahead. */
 int crew_start(struct clearpages_pool *p, unsigned int readers, unsigned int helpers);
 void crew_stop(struct clearpages_pool *p);
+
+/* One reader to errand_run(). True: one has heard it. */
+bool crew_call(struct pager *g);
+
+/* What is called by the event of that address. */
+enum bell_kind { BELL_NONE, BELL_END, BELL_ERRAND };
+enum bell_kind crew_bell(const struct pager *g, uintptr_t from);
 
 /* What a member does: answer faults and events, or clear ahead. */
 void thread_read(struct member *m);

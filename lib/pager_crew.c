@@ -9,13 +9,16 @@
  *   kernel would drop all registrations with the last of them, and show untouched
  *   pages as they are;
  * - when the thread ends in a way that was not planned, the guard notices, and
- *   closes what the thread can no longer answer for.
+ *   closes what the thread can no longer answer for. It stays in its place then: the table
+ *   may be the last that has the userfaultfd, and who moves memory waits in the kernel
+ *   until the event has been read.
  *
  * A thread that reads is told to end by an event of its own: an mremap() of
  * a page that is there for this only. That takes no descriptor, and so nothing
  * that a program could have closed and opened anew as something else.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -26,6 +29,9 @@
 
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE (1u << 1)
+#endif
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
 #endif
 
 #ifdef CLEARPAGES_SANITIZED
@@ -38,10 +44,14 @@
  * Kernels before 5.9 cannot do it: then the table stays common, and closing
  * everything is what it was. Nothing else is lost.
  */
-static void own_table(unsigned int fd)
+static void own_table(struct pager *g)
 {
-	if (syscall(SYS_close_range, fd + 1, ~0u, CLOSE_RANGE_UNSHARE))
+	unsigned int fd = (unsigned int)g->uffd;
+
+	if (syscall(SYS_close_range, fd + 1, ~0u, CLOSE_RANGE_UNSHARE)) {
+		g->shared = true;
 		return;
+	}
 	if (fd > FIRST_TO_CLOSE)
 		syscall(SYS_close_range, FIRST_TO_CLOSE, fd - 1, 0);
 }
@@ -87,6 +97,18 @@ static void *member_main(void *arg)
 	return NULL;
 }
 
+/* Until the thread ends. Not as it was told to: the guard takes its place, and reads. */
+static void watch(struct member *m)
+{
+	pthread_join(m->thread, NULL);
+	if (m->reads ? m->heard : m->pool->pager->stop)
+		return;
+	errand_lost(m);
+	bury(m);
+	if (m->reads)
+		thread_read(m);
+}
+
 static void *guard_main(void *arg)
 {
 	struct member *m = arg;
@@ -94,46 +116,62 @@ static void *guard_main(void *arg)
 	int err;
 
 	if (g->uffd >= 0)
-		own_table((unsigned int)g->uffd);
+		own_table(g);
 	err = pthread_create(&m->thread, NULL, member_main, m);
-	if (err) {
-		m->dead = true;
+	if (err)
 		g->start_err = -err;
-	}
 	atomic_fetch_add(&g->started, 1);
 	futex_wake(&g->started);
-	if (err)
-		return NULL;
-	pthread_join(m->thread, NULL);
-	if (!g->stop) {
-		m->dead = true;
-		bury(m);
+	if (!err)
+		watch(m);
+	if (m->reads) {
+		atomic_fetch_add(&g->ended, 1);
+		futex_wake(&g->ended);
 	}
 	return NULL;
 }
 
 /* ---- the crew -------------------------------------------------------------------- */
 
-static char *bell_of(const struct member *m)
+/* Of member i; the last one is for errands. */
+static char *bell_of(const struct pager *g, unsigned int i)
 {
-	return m->pool->pager->bells + 2 * CPG_GRANULE * (m->number - 1);
+	return g->bells + 2 * CPG_GRANULE * i;
+}
+
+enum bell_kind crew_bell(const struct pager *g, uintptr_t from)
+{
+	uintptr_t at = from - (uintptr_t)g->bells;
+
+	if (at >= g->bell_bytes)
+		return BELL_NONE;
+	return at < g->bell_bytes - 2 * CPG_GRANULE ? BELL_END : BELL_ERRAND;
 }
 
 /* A page that is moved onto the one after it when the time has come. */
-static int hang_bell(struct member *m)
+static int hang_bell(const struct pager *g, unsigned int i)
 {
 	struct uffdio_register r = {
-		.range = { (uintptr_t)bell_of(m), CPG_GRANULE },
+		.range = { (uintptr_t)bell_of(g, i), CPG_GRANULE },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 
-	return pager_ioctl(m->pool->pager->uffd, UFFDIO_REGISTER, &r) ? -errno : 0;
+	return pager_ioctl(g->uffd, UFFDIO_REGISTER, &r) ? -errno : 0;
+}
+
+/* What was moved stays a mapping: nobody gets one there, to be unmapped in the end. */
+static bool ring(const struct pager *g, unsigned int i)
+{
+	char *bell = bell_of(g, i);
+
+	return mremap(bell, CPG_GRANULE, CPG_GRANULE, MREMAP_MAYMOVE | MREMAP_FIXED |
+		      MREMAP_DONTUNMAP, bell + CPG_GRANULE) != MAP_FAILED;
 }
 
 static int start_one(struct member *m)
 {
 	sigset_t before;
-	int err = m->reads ? hang_bell(m) : 0;
+	int err = m->reads ? hang_bell(m->pool->pager, m->number - 1) : 0;
 
 	if (err)
 		return err;
@@ -145,7 +183,7 @@ static int start_one(struct member *m)
 
 static int make_bells(struct pager *g, unsigned int count)
 {
-	g->bell_bytes = 2 * CPG_GRANULE * count;
+	g->bell_bytes = 2 * CPG_GRANULE * (count + 1);
 	g->bells = mmap(NULL, g->bell_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (g->bells == MAP_FAILED) {
 		g->bells = NULL;
@@ -165,6 +203,8 @@ int crew_start(struct clearpages_pool *p, unsigned int readers, unsigned int hel
 		return 0;
 	g->member = calloc(count, sizeof(*g->member));
 	err = g->member ? make_bells(g, count) : -ENOMEM;
+	if (!err && readers)
+		err = hang_bell(g, count);
 	g->count = err ? 0 : count;
 	for (i = 0; i < count && !err; i++) {
 		g->member[i] = (struct member){
@@ -181,6 +221,34 @@ int crew_start(struct clearpages_pool *p, unsigned int readers, unsigned int hel
 	return err ? err : g->start_err;
 }
 
+/*
+ * Any reader hears any bell, and ends: as many bells as there are readers, and the next
+ * one only when one of them has obeyed, or a reader takes two in one read() and
+ * another waits for its own for ever.
+ */
+static void stop_readers(struct pager *g)
+{
+	unsigned int readers = 0, rung = 0;
+
+	while (readers < g->count && g->member[readers].reads)
+		readers++;
+	while (atomic_load(&g->ended) < readers) {
+		uint32_t before = atomic_load(&g->ended);
+
+		if (before < readers && ring(g, rung++ % readers))
+			while (atomic_load(&g->ended) == before)
+				futex_wait(&g->ended, before, NULL);
+		else
+			sched_yield();
+	}
+}
+
+/* The kernel lets no mremap() end before a reader has the event. */
+bool crew_call(struct pager *g)
+{
+	return g->bells && ring(g, (unsigned int)(g->bell_bytes / CPG_GRANULE / 2) - 1);
+}
+
 void crew_stop(struct clearpages_pool *p)
 {
 	struct pager *g = p->pager;
@@ -188,15 +256,7 @@ void crew_stop(struct clearpages_pool *p)
 
 	g->stop = true;
 	bell_ring(&g->hint);
-	/* Any reader hears any bell, and ends: as many as there are readers. */
-	for (i = 0; i < g->count; i++) {
-		struct member *m = &g->member[i];
-		char *bell = bell_of(m);
-
-		if (m->reads && !m->dead)
-			mremap(bell, CPG_GRANULE, CPG_GRANULE, MREMAP_MAYMOVE | MREMAP_FIXED,
-			       bell + CPG_GRANULE);
-	}
+	stop_readers(g);
 	for (i = 0; i < g->count; i++)
 		pthread_join(g->member[i].guard, NULL);
 	if (g->bells)

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "machine.h"
 #include "pager.h"
@@ -177,6 +177,18 @@ static int start(struct clearpages_pool *p, const struct clearpages_pool_opts *o
 	return err;
 }
 
+/* Each userfaultfd has an inode of its own, since Linux 5.12. */
+static int know(struct pager *g)
+{
+	struct stat now;
+
+	if (fstat(g->uffd, &now))
+		return -errno;
+	g->dev = now.st_dev;
+	g->ino = now.st_ino;
+	return 0;
+}
+
 int pager_open(struct clearpages_pool *p, const struct clearpages_pool_opts *o,
 	       const struct why *why)
 {
@@ -193,23 +205,13 @@ int pager_open(struct clearpages_pool *p, const struct clearpages_pool_opts *o,
 	if (p->pager_kind != CLEARPAGES_PAGER_PROTECT) {
 		g->uffd = pager_uffd(g->signals, &limits, why);
 		p->limits = limits;
-		err = g->uffd < 0 ? g->uffd : watch(p, why);
+		err = g->uffd < 0 ? g->uffd : know(g);
+		if (!err)
+			err = watch(p, why);
 	} else {
 		err = protect(p, why);
 	}
 	return err ? err : start(p, o, why);
-}
-
-/* Is that descriptor still what it was? The program may have closed it. */
-static bool is_uffd(int fd)
-{
-	const char *want = "anon_inode:[userfaultfd]";
-	char path[48], what[48];
-	ssize_t len;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	len = readlink(path, what, sizeof(what));
-	return len == (ssize_t)strlen(want) && !memcmp(what, want, (size_t)len);
 }
 
 void pager_close(struct clearpages_pool *p)
@@ -220,8 +222,12 @@ void pager_close(struct clearpages_pool *p)
 		return;
 	if (g->signals)
 		signal_remove(p);
-	crew_stop(p);
-	if (g->uffd >= 0 && is_uffd(g->uffd))
+	if (*p->alive)
+		crew_stop(p);
+	else
+		free(g->member);
+	/* The program may have closed it, and opened something else since. */
+	if (pager_has_uffd(g))
 		close(g->uffd);
 	free(g);
 	p->pager = NULL;

@@ -30,18 +30,64 @@ struct block {
 	_Atomic(struct block *) next;
 };
 
-/* One for each of the two signals. */
-struct chain {
-	int signo;
-	unsigned int pools;
+/* Our handler at one place in the chain of handlers, and what it goes on to. */
+struct link {
 	bool installed;
 	struct sigaction before;	/* written before our handler can read it */
 	atomic_bool reset;		/* before had SA_RESETHAND, and has had its turn */
 };
 
+/*
+ * A handler over ours may call ours, or not. When ours is put over it, it is by another
+ * function, with a link of its own: so it cannot be called by what it calls.
+ */
+#define LINKS 4
+
+/* One for each of the two signals. */
+struct chain {
+	int signo;
+	unsigned int pools;
+	struct link link[LINKS];
+};
+
 static struct block blocks;
 static struct chain chains[] = { { .signo = SIGBUS }, { .signo = SIGSEGV } };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/*
+ * A child of fork() has the one thread that made it: those that held the lock or
+ * were in the handler are not there to let go.
+ */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+	struct block *b;
+	size_t i;
+
+	for (b = &blocks; b; b = b->next)
+		for (i = 0; i < SLOTS; i++)
+			b->slot[i].users = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock. */
+static int mind_forks(void)
+{
+	static bool minded;
+	int err = minded ? 0 : -pthread_atfork(before_fork, after_fork, in_child);
+
+	minded = !err;
+	return err;
+}
 
 static struct chain *chain_of(int signo)
 {
@@ -50,7 +96,7 @@ static struct chain *chain_of(int signo)
 
 /* ---- the handler ----------------------------------------------------------------- */
 
-static bool serve_in(struct slot *s, int signo, uintptr_t addr)
+static bool serve_in(struct slot *s, int signo, uintptr_t addr, enum access access)
 {
 	struct clearpages_pool *p;
 	bool served = false;
@@ -61,7 +107,7 @@ static bool serve_in(struct slot *s, int signo, uintptr_t addr)
 	/* Again: signal_remove() empties it first, and waits for users then. */
 	if (addr >= s->base && addr < s->end && s->signo == signo) {
 		p = s->pool;
-		served = !pager_fault(p, addr);
+		served = !pager_fault(p, addr, access);
 	}
 	atomic_fetch_sub(&s->users, 1);
 	return served;
@@ -73,7 +119,15 @@ static bool may_be_ours(const siginfo_t *info)
 	return info->si_code == (info->si_signo == SIGBUS ? BUS_ADRERR : SEGV_ACCERR);
 }
 
-static bool serve(const siginfo_t *info)
+/* The processor's error code of a page fault: bit 1 a store, bit 4 an instruction. */
+static enum access access_of(const ucontext_t *context)
+{
+	greg_t code = context->uc_mcontext.gregs[REG_ERR];
+
+	return code & 1 << 4 ? ACCESS_FETCH : code & 1 << 1 ? ACCESS_WRITE : ACCESS_READ;
+}
+
+static bool serve(const siginfo_t *info, enum access access)
 {
 	uintptr_t addr = (uintptr_t)info->si_addr;
 	struct block *b;
@@ -81,7 +135,7 @@ static bool serve(const siginfo_t *info)
 
 	for (b = &blocks; b; b = b->next)
 		for (i = 0; i < SLOTS; i++)
-			if (serve_in(&b->slot[i], info->si_signo, addr))
+			if (serve_in(&b->slot[i], info->si_signo, addr, access))
 				return true;
 	return false;
 }
@@ -117,69 +171,119 @@ static void call(const struct sigaction *before, int signo, siginfo_t *info, voi
 		before->sa_handler(signo);
 }
 
-static void forward(struct chain *c, siginfo_t *info, void *context)
+static void forward(struct link *l, int signo, siginfo_t *info, void *context)
 {
-	const struct sigaction *before = &c->before;
+	const struct sigaction *before = &l->before;
 	bool handler = before->sa_flags & SA_SIGINFO ||
 		       (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN);
 	/* An error in memory that nobody has touched yet can be ignored; a fault cannot. */
 	bool fault = info->si_code > 0 &&
-		     !(c->signo == SIGBUS && info->si_code == BUS_MCEERR_AO);
+		     !(signo == SIGBUS && info->si_code == BUS_MCEERR_AO);
 
-	if (handler && before->sa_flags & SA_RESETHAND && atomic_exchange(&c->reset, true))
+	if (handler && before->sa_flags & SA_RESETHAND && atomic_exchange(&l->reset, true))
 		handler = false;
 	if (handler)
-		call(before, c->signo, info, context);
+		call(before, signo, info, context);
 	else if (fault || before->sa_handler != SIG_IGN)
-		by_default(c->signo, fault);
+		by_default(signo, fault);
 }
 
-static void on_signal(int signo, siginfo_t *info, void *context)
+static void on_signal(unsigned int k, int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	if (!may_be_ours(info) || !serve(info)) {
+	if (!may_be_ours(info) || !serve(info, access_of(context))) {
 		errno = saved;
-		forward(chain_of(signo), info, context);
+		forward(&chain_of(signo)->link[k], signo, info, context);
 		return;
 	}
 	errno = saved;
 }
 
+static void on_signal_0(int signo, siginfo_t *info, void *context)
+{
+	on_signal(0, signo, info, context);
+}
+
+static void on_signal_1(int signo, siginfo_t *info, void *context)
+{
+	on_signal(1, signo, info, context);
+}
+
+static void on_signal_2(int signo, siginfo_t *info, void *context)
+{
+	on_signal(2, signo, info, context);
+}
+
+static void on_signal_3(int signo, siginfo_t *info, void *context)
+{
+	on_signal(3, signo, info, context);
+}
+
+static void (*const entry[LINKS])(int, siginfo_t *, void *) = {
+	on_signal_0, on_signal_1, on_signal_2, on_signal_3,
+};
+
 /* ---- putting it in place --------------------------------------------------------- */
+
+/* Which of our links that is, or LINKS. */
+static unsigned int link_of(const struct sigaction *a)
+{
+	unsigned int k = 0;
+
+	while (k < LINKS && !(a->sa_flags & SA_SIGINFO && a->sa_sigaction == entry[k]))
+		k++;
+	return k;
+}
 
 /*
  * All signals are blocked in our handler, those with which the C library
  * cancels threads as well (sigfillset() leaves them out): a thread that is taken
  * away from a page that it has claimed would leave it claimed.
+ *
+ * The first pool looks whether ours is on top, and puts it there; a later one only where
+ * it cannot be below: a handler that was put over ours has to call it, as the manual says.
+ * One that may be in the chain for good, below somebody else's, is not used twice; when
+ * none is left, what is there has to do, and over the default the last one once more.
  */
 static int install(struct chain *c)
 {
-	struct sigaction ours = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction ours = { .sa_flags = SA_SIGINFO | SA_ONSTACK }, now;
+	unsigned int k = 0;
+	bool default_now;
 
-	if (c->installed)
-		return 0;
-	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask));
-	c->reset = false;
-	if (sigaction(c->signo, NULL, &c->before) || sigaction(c->signo, &ours, NULL))
+	if (sigaction(c->signo, NULL, &now))
 		return -errno;
-	c->installed = true;
+	default_now = !(now.sa_flags & SA_SIGINFO) &&
+		      (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
+	if (link_of(&now) < LINKS || (c->pools && !default_now))
+		return 0;
+	while (k < LINKS && c->link[k].installed)
+		k++;
+	if (k == LINKS && !default_now)
+		return 0;
+	if (k == LINKS)
+		k--;
+	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask));
+	ours.sa_sigaction = entry[k];
+	c->link[k].reset = false;
+	c->link[k].before = now;
+	if (sigaction(c->signo, &ours, NULL))
+		return -errno;
+	c->link[k].installed = true;
 	return 0;
 }
 
-/*
- * A handler that was put over ours stays, and may call ours: then ours stays in
- * the chain, and is not put into it a second time.
- */
+/* A handler that was put over ours stays, and may call ours: then ours stays in the chain. */
 static void uninstall(struct chain *c)
 {
 	struct sigaction now;
+	unsigned int k = sigaction(c->signo, NULL, &now) ? LINKS : link_of(&now);
 
-	if (sigaction(c->signo, NULL, &now) || !(now.sa_flags & SA_SIGINFO) ||
-	    now.sa_sigaction != on_signal)
+	if (k == LINKS)
 		return;
-	sigaction(c->signo, &c->before, NULL);
-	c->installed = false;
+	sigaction(c->signo, &c->link[k].before, NULL);
+	c->link[k].installed = false;
 }
 
 static struct slot *free_slot(void)
@@ -208,7 +312,9 @@ int signal_add(struct clearpages_pool *p, int signo)
 
 	pthread_mutex_lock(&lock);
 	s = free_slot();
-	err = s ? install(c) : -ENOMEM;
+	err = s ? mind_forks() : -ENOMEM;
+	if (!err)
+		err = install(c);
 	if (!err) {
 		c->pools++;
 		s->pool = p;

@@ -9,6 +9,19 @@
 /* More than there are threads that could wait: behind their faults come the events. */
 #define MESSAGES 64
 
+/*
+ * A page that is ready, though its thread waits: the answer to another has just made it
+ * so, or the program has dropped it. What cannot be mapped is for the kernel to tell him.
+ */
+static void answer_again(struct member *m, size_t i)
+{
+	struct clearpages_pool *p = m->pool;
+	int err = pager_again(p, i, m->number);
+
+	if (err && err != -EAGAIN)
+		pager_wake(p, (uintptr_t)page_addr(p, i), p->page);
+}
+
 /* A fault is answered, or refused; a page that another thread has in hand wakes who waits. */
 static void answer(struct member *m, uintptr_t addr, uint32_t tid)
 {
@@ -19,7 +32,7 @@ static void answer(struct member *m, uintptr_t addr, uint32_t tid)
 	if (addr - (uintptr_t)p->base < p->bytes) {
 		atomic_fetch_add_explicit(&p->faults, 1, memory_order_relaxed);
 		if (page_state(p, i) == PAGE_LENT)
-			pager_wake(p, (uintptr_t)page_addr(p, i), p->page);
+			answer_again(m, i);
 		err = pager_try(p, i, addr - (uintptr_t)page_addr(p, i), BY_FAULT, m->number);
 		ahead_hint(p, i);
 	}
@@ -27,13 +40,14 @@ static void answer(struct member *m, uintptr_t addr, uint32_t tid)
 		pager_refuse(p, m->last, addr, tid);
 }
 
-/* True: it was the bell that tells this thread to end. */
-static bool is_bell(const struct member *m, const struct uffd_msg *msg)
+/* Something was moved. True: it was the bell that tells one of the readers to end, this one. */
+static bool answer_move(struct member *m, uintptr_t from)
 {
-	const struct pager *g = m->pool->pager;
+	enum bell_kind kind = crew_bell(m->pool->pager, from);
 
-	return msg->event == UFFD_EVENT_REMAP &&
-	       msg->arg.remap.from - (uintptr_t)g->bells < g->bell_bytes;
+	if (kind == BELL_ERRAND)
+		errand_run(m);
+	return kind == BELL_END;
 }
 
 /*
@@ -52,7 +66,8 @@ void thread_read(struct member *m)
 		ssize_t got = read(g->uffd, msg, sizeof(msg)), k;
 
 		for (k = 0; k < got / (ssize_t)sizeof(msg[0]); k++) {
-			stop |= is_bell(m, &msg[k]);
+			if (msg[k].event == UFFD_EVENT_REMAP)
+				stop |= answer_move(m, msg[k].arg.remap.from);
 			if (msg[k].event == UFFD_EVENT_PAGEFAULT)
 				answer(m, (uintptr_t)msg[k].arg.pagefault.address,
 				       msg[k].arg.pagefault.feat.ptid);
@@ -63,6 +78,7 @@ void thread_read(struct member *m)
 			break;
 		poll(&wait, 1, -1);
 	}
+	m->heard = stop;
 }
 
 void thread_help(struct member *m)

@@ -115,11 +115,15 @@ static struct clearpages_pool *pool_alloc(const struct clearpages_pool_opts *o)
 /* Of the process that made it, or of a child that has a copy of the struct and nothing else. */
 static void pool_free(struct clearpages_pool *p)
 {
-	if (!p->alive || *p->alive) {
+	bool here = !p->alive || *p->alive;
+
+	if (here)
 		cleaners_stop(p);
-		pager_close(p);
+	else
+		free((void *)p->cleaners);
+	pager_close(p);
+	if (here)
 		backing_close(p);
-	}
 	if (p->alive)
 		munmap((void *)p->alive, CPG_GRANULE);
 	nodes_free(&p->nodes);
@@ -137,7 +141,7 @@ static int build(struct clearpages_pool *p, const struct clearpages_pool_opts *o
 	int err = backing_choose(p, o, why);
 
 	if (!err)
-		err = backing_open(p, o->path, why);
+		err = backing_open(p, o, why);
 	if (err)
 		return err;
 	err = make_words(p);

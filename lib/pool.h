@@ -14,7 +14,9 @@
  *	cleaner: DIRTY -> CLEANING -> CLEAN
  *
  * The lock is for whole ranges: who has which (extent), and that two gets do
- * not tear the same gap apart. Nothing is cleared, mapped or waited for under it.
+ * not tear the same gap apart. Nothing is cleared or waited for under it, and nothing
+ * mapped; but mprotect() of pages that were touched while free is called (pager_refuse()),
+ * since they must not be handed out in between.
  */
 #ifndef CLEARPAGES_LIB_POOL_H
 #define CLEARPAGES_LIB_POOL_H
@@ -148,8 +150,12 @@ bool range_used(struct clearpages_pool *p, const struct range *r);
 
 /* ---- memory: pool_backing.c ------------------------------------------------------ */
 
-/* Map, take and zero p->bytes; p->page, backing, mode and node say how. Unwinds by itself. */
-int backing_open(struct clearpages_pool *p, const char *path, const struct why *why);
+/*
+ * Map, take and zero p->bytes; p->page, backing, mode and node say how, and o->backing
+ * whether p->backing may become another. Unwinds by itself.
+ */
+int backing_open(struct clearpages_pool *p, const struct clearpages_pool_opts *o,
+		 const struct why *why);
 void backing_close(struct clearpages_pool *p);
 
 /* AUTO to a backing, and a page size of 0 to the one it stands for. */
@@ -160,6 +166,10 @@ int backing_choose(struct clearpages_pool *p, const struct clearpages_pool_opts 
 
 int cleaners_start(struct clearpages_pool *p, unsigned int per_node, uint64_t low, uint64_t high);
 void cleaners_stop(struct clearpages_pool *p);
+
+/* They let go of what they are at, as it is, and ring p->freed; until as many releases. */
+void cleaners_hold(struct clearpages_pool *p);
+void cleaners_release(struct clearpages_pool *p);
 
 /* There may be something to do. */
 void cleaners_wake(struct clearpages_pool *p);

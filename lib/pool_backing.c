@@ -213,7 +213,7 @@ static int fill(struct clearpages_pool *p, const struct why *why)
 	return err;
 }
 
-int backing_open(struct clearpages_pool *p, const char *path, const struct why *why)
+static int backing_try(struct clearpages_pool *p, const char *path, const struct why *why)
 {
 	int node = p->node == NODES_ANYWHERE ? LIMITS_ANY_NODE : p->node, fd = -1, err = 0;
 	char text[512];
@@ -239,6 +239,30 @@ int backing_open(struct clearpages_pool *p, const char *path, const struct why *
 		close(fd);
 	if (err)
 		backing_close(p);
+	return err;
+}
+
+/* That there are enough pages was a look, not a promise: AUTO goes on to private memory. */
+int backing_open(struct clearpages_pool *p, const struct clearpages_pool_opts *o,
+		 const struct why *why)
+{
+	bool other = o->backing == CLEARPAGES_BACKING_AUTO && p->mode == CLEARPAGES_EAGER &&
+		     p->backing == CLEARPAGES_BACKING_HUGETLB;
+	char text[512] = "";
+	const struct why first = { text, sizeof(text) };
+	int err;
+
+	if (!other)
+		return backing_try(p, o->path, why);
+	err = backing_try(p, NULL, &first);
+	if (!err) {
+		why_say(why, "%s", text);
+		return 0;
+	}
+	p->backing = CLEARPAGES_BACKING_THP;
+	err = backing_try(p, NULL, why);
+	if (!err)
+		why_say(why, "private memory, no hugetlb pages: %s", text);
 	return err;
 }
 

@@ -21,6 +21,7 @@ struct cleaner {
 struct cleaners {
 	struct bell work;
 	atomic_bool stop, on;
+	_Atomic(uint32_t) held;	/* by gets that wait for one of them */
 	uint64_t low, high;	/* pages */
 	_Atomic(size_t) next;	/* where the last one found something */
 	unsigned int count;
@@ -33,6 +34,8 @@ static bool wanted(struct clearpages_pool *p)
 	uint64_t have = atomic_load(&p->count[PAGE_CLEAN]);
 	struct cleaners *c = p->cleaners;
 
+	if (c->held)
+		return false;
 	if (have < c->low)
 		c->on = true;
 	if (have >= c->high)
@@ -70,7 +73,7 @@ static bool go_on(void *arg)
 {
 	struct cleaners *c = arg;
 
-	return !c->stop;
+	return !c->stop && !c->held;
 }
 
 static void clean(struct clearpages_pool *p, size_t i)
@@ -175,6 +178,19 @@ void cleaners_stop(struct clearpages_pool *p)
 		pthread_join(c->cleaner[i].thread, NULL);
 	free(c);
 	p->cleaners = NULL;
+}
+
+void cleaners_hold(struct clearpages_pool *p)
+{
+	if (p->cleaners)
+		atomic_fetch_add(&p->cleaners->held, 1);
+}
+
+void cleaners_release(struct clearpages_pool *p)
+{
+	if (p->cleaners)
+		atomic_fetch_sub(&p->cleaners->held, 1);
+	cleaners_wake(p);
 }
 
 void cleaners_wake(struct clearpages_pool *p)

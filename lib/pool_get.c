@@ -38,31 +38,48 @@ static bool is_over(const struct timespec *deadline)
 }
 
 /*
- * A range that a cleaner is at is waited for even without a timeout: it is free,
- * and will be clean sooner than if two cleared it.
+ * A cleaner that is in the way is told to let go: it does so within a batch, if it gets to
+ * run at all, which one of idle priority does not on a busy cpu. Without a timeout it has
+ * as long as this to do so, since the range is free: to say at once that there is none
+ * would be a lie nearly always.
  */
+#define GRACE_NS 100000000u
+
 static int wait_take(struct clearpages_pool *p, struct range *r, uint64_t timeout_ns,
 		     size_t *hits)
 {
 	const struct timespec *deadline = NULL;
-	bool waited = false;
+	bool waited = false, held = false;
 	struct timespec t;
+	int err;
 
 	for (;;) {
 		uint32_t seen = bell_read(&p->freed);
-		int err = range_take(p, r, hits);
 
+		err = range_take(p, r, hits);
 		if (!err || (err == -ENOMEM && !timeout_ns))
-			return err;
+			break;
 		if (!waited) {
 			atomic_fetch_add(&p->waits, 1);
-			deadline = deadline_of(timeout_ns, &t);
+			deadline = deadline_of(timeout_ns ? timeout_ns : GRACE_NS, &t);
 			waited = true;
 		}
-		if (err == -ENOMEM && is_over(deadline))
-			return -ETIMEDOUT;
-		bell_wait(&p->freed, seen, err == -ENOMEM ? deadline : NULL);
+		if (held != (err == -EAGAIN)) {
+			held = !held;
+			if (held)
+				cleaners_hold(p);
+			else
+				cleaners_release(p);
+		}
+		if (is_over(deadline)) {
+			err = timeout_ns ? -ETIMEDOUT : -ENOMEM;
+			break;
+		}
+		bell_wait(&p->freed, seen, deadline);
 	}
+	if (held)
+		cleaners_release(p);
+	return err;
 }
 
 /* ---- making it ready ------------------------------------------------------------- */
@@ -116,7 +133,7 @@ static int ready_pages(void *arg, char *addr, size_t len)
 	int err = 0;
 
 	for (; i <= end && !err; i++)
-		err = pager_serve(p, i, CPG_NO_TOUCH, job->by, OWNER_NONE);
+		err = pager_touch(p, i, job->by);
 	return err;
 }
 

@@ -11,6 +11,9 @@
  */
 #define LOOKS 2000
 
+/* Who can be told to stop looks at least so often, whatever the policy's batch: 100 us or so. */
+#define BREATH ((size_t)1 << 20)
+
 bool page_take(struct clearpages_pool *p, size_t i, enum page_state from, enum page_state to,
 	       unsigned int owner)
 {
@@ -59,8 +62,12 @@ void page_wait(struct clearpages_pool *p, size_t i)
 int page_clear(struct clearpages_pool *p, size_t i, size_t touch, enum by by,
 	       const struct cpg_breathe *breathe)
 {
-	int err = cpg_clear(p->clear + i * p->page, p->page, touch, &p->policy, breathe, NULL);
+	struct cpg_policy policy = p->policy;
+	int err;
 
+	if (breathe && (!policy.batch || policy.batch > BREATH))
+		policy.batch = BREATH;
+	err = cpg_clear(p->clear + i * p->page, p->page, touch, &policy, breathe, NULL);
 	if (!err)
 		atomic_fetch_add_explicit(&p->cleared[by], p->page, memory_order_relaxed);
 	return err;

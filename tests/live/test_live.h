@@ -66,9 +66,22 @@ static bool live_pages(size_t page, size_t count)
 	return live_free(page) >= count;
 }
 
-/* Could a lazy pool be made here? If not: a skip, by name, with the reason. */
+/* The same of 2 MiB for a test; if they are not there: a skip, by name, with the reason. */
 __attribute__((unused))
-static bool live_lazy(const char *name, uint32_t pager)
+static bool live_huge(const char *name, size_t count)
+{
+	char why[96];
+
+	if (live_pages(HUGE, count))
+		return true;
+	snprintf(why, sizeof(why), "%zu huge pages of 2 MiB are not to be had (not root?)", count);
+	tap_skip(name, why);
+	return false;
+}
+
+/* Could a lazy pool be made here, and are there so many pages? If not: a skip as well. */
+__attribute__((unused))
+static bool live_lazy(const char *name, uint32_t pager, size_t count)
 {
 	char why[512];
 	struct clearpages_pool_opts o = {
@@ -78,10 +91,8 @@ static bool live_lazy(const char *name, uint32_t pager)
 	};
 	struct clearpages_pool *p;
 
-	if (!live_pages(HUGE, 1)) {
-		tap_skip(name, "no huge pages of 2 MiB, and none to be reserved (not root?)");
+	if (!live_huge(name, count))
 		return false;
-	}
 	if (clearpages_pool_create(&p, &o)) {
 		tap_skip(name, why);
 		return false;

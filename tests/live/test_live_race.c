@@ -20,7 +20,7 @@
 static struct clearpages_pool *pool;
 static pthread_barrier_t begin, end;
 static char *memory;		/* of this round */
-static uint64_t round_number;	/* 0: leave */
+static _Atomic(uint64_t) round_number;	/* 0: leave */
 static bool staggered;
 
 /* ---- an ioctl that fails now and then ------------------------------------------------ */
@@ -135,10 +135,11 @@ static void dirty(size_t page)
 
 static void one_round(uint64_t n, uint64_t *lost, uint64_t *old)
 {
+	struct clearpages_get_opts wait = { .size = sizeof(wait), .timeout_ns = UINT64_MAX };
 	unsigned int page, t;
 	void *a;
 
-	if (clearpages_pool_get(pool, PAGES * HUGE, NULL, &a)) {
+	if (clearpages_pool_get(pool, PAGES * HUGE, &wait, &a)) {
 		++*lost;
 		return;
 	}
@@ -191,7 +192,7 @@ static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t 
 	uint64_t lost = 0, old = 0, count = touches / (THREADS * PAGES) + 2;
 	struct clearpages_pool_stats s;
 
-	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
+	if (!live_lazy(name, o.pager, 2 * PAGES))
 		return;
 	make_pool(o);
 	inject = o.pager != CLEARPAGES_PAGER_PROTECT;
@@ -212,7 +213,8 @@ static void test_race(const char *name, struct clearpages_pool_opts o, uint64_t 
 /*
  * There and back, as fast as it goes: until such an mremap() has been read by
  * the pager, the kernel answers each UFFDIO_CONTINUE with EAGAIN. Nothing else in
- * this program asks for mappings meanwhile, so the hole stays one.
+ * this program asks for mappings meanwhile, so the hole stays one: it begins when all
+ * threads have their stacks.
  */
 struct mover {
 	char *page, *to;
@@ -225,6 +227,8 @@ static void *move(void *arg)
 	struct mover *m = arg;
 	const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
 
+	while (!round_number)
+		sched_yield();
 	while (!m->stop && !m->failed) {
 		m->failed = mremap(m->page, HUGE, HUGE, flags, m->to) != m->to ||
 			    mremap(m->to, HUGE, HUGE, flags, m->page) != m->page;
@@ -241,7 +245,7 @@ static void test_moving(const char *name, struct clearpages_pool_opts o, uint64_
 	pthread_t mover;
 	void *a;
 
-	if (!live_lazy(name, o.pager) || !live_pages(HUGE, 2 * PAGES))
+	if (!live_lazy(name, o.pager, 2 * PAGES))
 		return;
 	make_pool(o);
 	if (clearpages_pool_get(pool, HUGE, NULL, &a))

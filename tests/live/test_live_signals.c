@@ -219,9 +219,75 @@ static int case_over(void)
 	sigaction(signo, NULL, &now);
 	if (now.sa_sigaction != over)
 		return 3;
-	make(); /* still in the chain, and once only */
+	make(); /* in the chain twice, and no ring */
 	memory[0] = 1;
-	return called != 2 || memory[1];
+	return called > 2 || memory[1];
+}
+
+/* A foreign fault comes by each handler once, whichever of ours it went through. */
+static int case_no_ring(void)
+{
+	struct sigaction a = { .sa_sigaction = over, .sa_flags = SA_SIGINFO };
+	volatile char *f = foreign();
+	int i;
+
+	before(plain, NULL, SA_NODEFER);
+	for (i = 0; i < 7; i++) {
+		struct sigaction under;
+
+		make();
+		memory[0] = 1;
+		if (memory[1])
+			return 1;
+		if (!i)
+			sigaction(signo, &a, &ours);
+		clearpages_pool_put(pool, (void *)memory, 2 * HUGE);
+		clearpages_pool_destroy(pool);
+		sigaction(signo, NULL, &under);
+		if (under.sa_sigaction != over)
+			return 2;
+	}
+	make();
+	called = 0;
+	if (!sigsetjmp(back, 1))
+		*f = 1;
+	return called != 2; /* over and plain */
+}
+
+/* Somebody put a handler over ours and took it away again, to the default. */
+static int case_default_again(void)
+{
+	struct sigaction a = { .sa_sigaction = over, .sa_flags = SA_SIGINFO };
+
+	make();
+	sigaction(signo, &a, NULL);
+	clearpages_pool_put(pool, (void *)memory, 2 * HUGE);
+	if (clearpages_pool_destroy(pool))
+		return 1;
+	signal(signo, SIG_DFL);
+	make();
+	memory[0] = 1;
+	if (memory[1])
+		return 2;
+	signal(signo, SIG_DFL); /* a second pool, while there is a first one */
+	make();
+	memory[0] = 1;
+	return memory[1];
+}
+
+/* Somebody's handler that does not call ours is there when a pool is made: ours goes first. */
+static int case_over_deaf(void)
+{
+	struct sigaction a = { .sa_handler = plain };
+
+	make();
+	sigaction(signo, &a, NULL);
+	clearpages_pool_put(pool, (void *)memory, 2 * HUGE);
+	if (clearpages_pool_destroy(pool))
+		return 1;
+	make();
+	memory[0] = 1;
+	return memory[1] || called;
 }
 
 /* The thread's errno and its mask are as they were. */
@@ -296,7 +362,7 @@ static void test_mode(const char *name, uint32_t mode, int number)
 {
 	pager = mode;
 	signo = number;
-	if (!live_lazy(name, mode) || !live_pages(HUGE, 40))
+	if (!live_lazy(name, mode, 40))
 		return;
 	run("a foreign fault goes to the SA_SIGINFO handler before ours", case_info, false);
 	run("... to a plain one, with SA_NODEFER", case_plain, false);
@@ -308,6 +374,9 @@ static void test_mode(const char *name, uint32_t mode, int number)
 	run("... goes to the handler before ours", case_sent_handler, false);
 	run("the last pool restores the handler before ours", case_restored, false);
 	run("a handler over ours that calls ours", case_over, false);
+	run("... and a foreign fault goes round in no ring", case_no_ring, false);
+	run("the handler before is the default again", case_default_again, false);
+	run("a handler over ours that calls nobody, and a new pool", case_over_deaf, false);
 	run("errno and the mask are as they were", case_unseen, false);
 	run("40 pools, more than a block of slots", case_many, false);
 }

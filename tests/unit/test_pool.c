@@ -47,7 +47,11 @@ static bool model_get(struct clearpages_pool *p, struct model *m, size_t pages)
 	size_t bytes = pages * P - below(P), first, i, n = 1;
 	void *addr;
 	int err = clearpages_pool_get(p, bytes, NULL, &addr);
+	struct clearpages_get_opts wait = { .size = sizeof(wait), .timeout_ns = UINT64_MAX };
 
+	/* A cleaner was in the way, and did not get to run. */
+	if (err == -ENOMEM && fits(m, pages))
+		err = clearpages_pool_get(p, bytes, &wait, &addr);
 	if (err)
 		return err == -ENOMEM && !fits(m, pages) && !addr;
 	first = (size_t)((unsigned char *)addr - m->base) / P;
