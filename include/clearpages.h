@@ -161,6 +161,8 @@ int clearpages_zero_parallel(void *addr, size_t len, const struct clearpages_pol
  * code that looks for them elsewhere in the process. libclearpages_pool(3) has
  * the whole list.
  *
+ * None of the functions is a cancellation point.
+ *
  * A child of fork() does not have the memory: it gets SIGSEGV there, and
  * -ECHILD of all functions below but clearpages_pool_destroy().
  */

@@ -159,26 +159,20 @@ static int build(struct clearpages_pool *p, const struct clearpages_pool_opts *o
 	return err;
 }
 
-API int clearpages_pool_create(struct clearpages_pool **pool,
-			       const struct clearpages_pool_opts *opts)
+static int create(struct clearpages_pool **pool, const struct clearpages_pool_opts *o)
 {
-	struct clearpages_pool_opts o;
+	struct why why = { o->why, o->why_size };
 	struct clearpages_pool *p;
-	struct why why;
 	int err;
 
-	*pool = NULL;
-	if (!api_struct_in(&o, sizeof(o), sizeof(o), opts))
-		return -EINVAL;
-	why = (struct why){ o.why, o.why_size };
 	why_say(&why, "%s", "");
-	err = check_opts(&o, &why);
+	err = check_opts(o, &why);
 	if (err)
 		return err;
-	p = pool_alloc(&o);
+	p = pool_alloc(o);
 	if (!p)
 		return -ENOMEM;
-	err = build(p, &o, &why);
+	err = build(p, o, &why);
 	if (err)
 		pool_free(p);
 	else
@@ -186,10 +180,26 @@ API int clearpages_pool_create(struct clearpages_pool **pool,
 	return err;
 }
 
+API int clearpages_pool_create(struct clearpages_pool **pool,
+			       const struct clearpages_pool_opts *opts)
+{
+	struct clearpages_pool_opts o;
+	int cancel, err;
+
+	*pool = NULL;
+	if (!api_struct_in(&o, sizeof(o), sizeof(o), opts))
+		return -EINVAL;
+	cancel = api_cancel_off();
+	err = create(pool, &o);
+	api_cancel_as(cancel);
+	return err;
+}
+
 API int clearpages_pool_destroy(struct clearpages_pool *p)
 {
-	size_t i;
 	bool used = false;
+	int cancel;
+	size_t i;
 
 	if (!p)
 		return 0;
@@ -201,7 +211,9 @@ API int clearpages_pool_destroy(struct clearpages_pool *p)
 	}
 	if (used)
 		return -EBUSY;
+	cancel = api_cancel_off();
 	pool_free(p);
+	api_cancel_as(cancel);
 	return 0;
 }
 

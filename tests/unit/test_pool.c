@@ -442,6 +442,46 @@ static void test_fork(void)
 	       "the parent still has both");
 }
 
+struct doomed {
+	int err[4];
+	bool alive;
+};
+
+static void *cancelled(void *arg)
+{
+	struct clearpages_pool_opts o = {
+		.size = sizeof(o), .bytes = 64 * P, .page_bytes = P,
+		.backing = CLEARPAGES_BACKING_THP,
+	};
+	struct doomed *d = arg;
+	struct clearpages_pool *p = NULL;
+	char *a = NULL;
+
+	pthread_cancel(pthread_self());
+	d->err[0] = clearpages_pool_create(&p, &o);
+	d->err[1] = get_pages(p, 64, &a);
+	d->err[2] = clearpages_pool_put(p, a, 64 * P);
+	d->err[3] = clearpages_pool_destroy(p);
+	d->alive = true;
+	pthread_testcancel();
+	return NULL;
+}
+
+/* None of them is a cancellation point: what they have is not left behind. */
+static void test_cancelled(void)
+{
+	struct doomed d = { .err = { 1, 1, 1, 1 } };
+	pthread_t thread;
+	void *end;
+
+	if (pthread_create(&thread, NULL, cancelled, &d))
+		die("pthread_create", "");
+	pthread_join(thread, &end);
+	tap_ok(d.alive && end == PTHREAD_CANCELED && !d.err[0] && !d.err[1] && !d.err[2] &&
+	       !d.err[3], "a thread that is to be cancelled has a whole pool first: %d %d %d %d",
+	       d.err[0], d.err[1], d.err[2], d.err[3]);
+}
+
 int main(void)
 {
 	unsigned int before = open_files();
@@ -457,6 +497,7 @@ int main(void)
 	test_watermarks();
 	test_crowd();
 	test_fork();
+	test_cancelled();
 	tap_ok(open_files() == before, "no descriptor is left open");
 	return tap_done();
 }
