@@ -3,11 +3,12 @@
 # make check-live      those that need huge pages or root
 # make check-all       both, under one closing line
 # make check-sanitize  unit tests under ASan and UBSan, in $(B)/asan
+# make check-sanitize-live  the library on real huge pages, in the same way; root
 # make check-valgrind  the library's unit tests under valgrind
 # make check-tsan      pools and their pagers under ThreadSanitizer, in $(B)/tsan
 # make lint            cppcheck, clang-tidy, shellcheck
 # T=word runs the files that have the word in their path: make check T=test_core
-.PHONY: check check-live check-all check-unit check-sanitize check-valgrind check-tsan lint
+.PHONY: check check-live check-all check-unit check-sanitize check-sanitize-live check-valgrind check-tsan lint
 
 include core/test/sources.mk
 
@@ -69,6 +70,9 @@ check-all: $(call needs,$(UNIT) $(CLI) $(LIVE))
 # reads where there are none. The plain build has them as errors.
 check-sanitize:
 	$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined check-unit
+
+check-sanitize-live:
+	$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined check-live T=live/test_live
 
 # Children die on purpose, and say nothing.
 VALGRIND = valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
