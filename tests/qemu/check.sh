@@ -12,7 +12,8 @@
 # A cell is the seconds that a check took, FAIL or skip; under the table each failure
 # and each skip has its reason. The last line is "N passed, N failed, N skipped".
 # JOBS: kernels at a time, default 1. STRESS: seconds of each stress. RELOADS:
-# times of loading and unloading, for these two. build/qemu/guest and insns.so have to be there.
+# times of loading and unloading, for these two. SEED: of all random numbers. build/qemu/guest
+# and insns.so have to be there.
 set -u
 unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd -P) || exit 1

@@ -50,6 +50,7 @@ boot() { # name, plan, words
 	name=$1
 	shift
 	echo "$kernel $name" >&2
+	[ -z "${SEED-}" ] || set -- "$@" "guest.seed=$SEED"
 	"$here/boot.sh" "$results/$name" "$dir/kernels/$kernel/vmlinuz" "$results/initrd" "$@"
 }
 

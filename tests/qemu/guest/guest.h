@@ -40,6 +40,8 @@ _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)
 _Noreturn void skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What a process of the check failed of was expected. */
 void forget_failure(void);
+/* What all random numbers of this boot come from: guest.seed=N, else the time. */
+unsigned int boot_seed(void);
 /* A line on the console. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -60,6 +62,8 @@ long long number_after(const char *path, const char *word);
 bool kernel_at_least(unsigned int major, unsigned int minor);
 /* A word of the kernel's command line ("init_on_alloc=0"). */
 bool booted_with(const char *word);
+/* A number from the command line of the kernel: guest.NAME=N. */
+unsigned int setting(const char *name, unsigned int otherwise);
 /* The child's exit status; ends the check if a signal killed it. */
 int wait_for(int pid, const char *who);
 
