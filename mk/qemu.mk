@@ -28,7 +28,7 @@ check-qemu: $(B)/qemu/guest $(B)/qemu/insns.so
 	$(QEMU_ENV) sh tests/qemu/check.sh full $(K)
 
 check-qemu-short: STRESS ?= 5
-check-qemu-short: RELOADS ?= 10
+check-qemu-short: RELOADS ?= 16
 check-qemu-short: $(B)/qemu/guest $(B)/qemu/insns.so
 	$(QEMU_ENV) sh tests/qemu/check.sh short $(K)
 

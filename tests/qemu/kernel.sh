@@ -14,6 +14,7 @@
 #	bare		init_on_alloc=0 and preempt=full: dirt would show; planted bugs, CLZERO
 #	none, voluntary, lazy	those that the kernel has beside these two (full form)
 #	erms		a processor with ERMS, for which rep stosb is the default (full form)
+#	leak		a module that leaks, which the check `reloads` has to notice (full form)
 #	self-test	all of core's cases in the module (SELFTEST=1 only: minutes)
 #	insns		counts the kernel's instructions in a fault
 set -u
@@ -105,6 +106,7 @@ boot bare bare init_on_alloc=0 preempt=full "guest.stress=${STRESS:-8}"
 if [ "$form" = full ]; then
 	boot_models
 	boot_erms
+	boot leak leak
 fi
 count_insns
 if [ -n "${SELFTEST-}" ]; then

@@ -99,25 +99,6 @@ void check_unload(void)
 	fault_and_look(&hugetlb_2m, 16, "of the kernel itself");
 }
 
-/* Twice: what was freed a moment ago may be found once. */
-void check_kmemleak(void)
-{
-	const char *file = "/sys/kernel/debug/kmemleak";
-	static char text[16 << 10];
-
-	if (access(file, F_OK))
-		skip("this kernel has no kmemleak");
-	unload();
-	write_text(file, "scan");
-	sleep_ms(6000);
-	write_text(file, "scan");
-	read_text(file, text, sizeof(text));
-	if (*text)
-		say("%s", text);
-	if (strstr(text, MODULE))
-		fail("kmemleak has found something of the module's, see the console");
-}
-
 /* Out of tree (12), unsigned (13), livepatch (15): no other taint. */
 void check_taint(void)
 {

@@ -49,6 +49,12 @@ static const struct check bare[] = {
 	{ NULL, NULL },
 };
 
+/* Seconds for each load, so not in a short run. */
+static const struct check leak[] = {
+	{ "planted-leak", check_planted_leak },
+	{ NULL, NULL },
+};
+
 /* A processor with ERMS, as nearly all have. QEMU is slow at rep stosb. */
 static const struct check erms[] = {
 	{ "load", check_load },
@@ -106,6 +112,7 @@ static const struct {
 	const struct check *checks;
 } plans[] = {
 	{ "whole", whole }, { "bare", bare }, { "model", model }, { "debug", debug }, { "erms", erms }, { "self-test", selftest }, { "insns", insns },
+	{ "leak", leak },
 };
 
 int main(int argc, char **argv)

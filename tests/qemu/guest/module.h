@@ -102,6 +102,7 @@ void check_booted_model(void);
 void check_stress(void);
 void check_pressure(void);
 void check_reloads(void);
+void check_planted_leak(void);
 void check_kmemleak(void);
 
 void check_planted_glue(void);
