@@ -38,7 +38,9 @@ int end_checks(void);
 /* Both end the check that calls them. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What a process of the check failed of was expected. */
+/* Why a process of the check failed; "" if none has. */
+const char *failure(void);
+/* It was expected. */
 void forget_failure(void);
 /* What all random numbers of this boot come from: guest.seed=N, else the time. */
 unsigned int boot_seed(void);

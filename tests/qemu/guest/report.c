@@ -49,6 +49,11 @@ void fail(const char *format, ...)
 	_exit(1);
 }
 
+const char *failure(void)
+{
+	return why;
+}
+
 void forget_failure(void)
 {
 	why[0] = 0;
