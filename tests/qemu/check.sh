@@ -59,7 +59,7 @@ done | xargs -P "${JOBS:-1}" -n 2 "$here/kernel.sh" "$form"
 
 # One line a result: kernel, boot, check, result, milliseconds, why.
 for kernel in "$@"; do
-	for boot in prepare whole bare none voluntary lazy full erms leak self-test insns; do
+	for boot in prepare whole bare freed none voluntary lazy full erms leak self-test insns; do
 		file=$dir/results/$kernel/$boot/checks
 		[ -f "$file" ] || continue
 		sed "s/^not ok/FAIL/; s/^/$kernel $boot /" "$file"

@@ -12,6 +12,7 @@
 #
 #	whole		the kernel as it comes: init_on_alloc=1, its own preemption model
 #	bare		init_on_alloc=0 and preempt=full: dirt would show; planted bugs, CLZERO
+#	freed		init_on_free=1 and init_on_alloc=0
 #	none, voluntary, lazy	those that the kernel has beside these two (full form)
 #	erms		a processor with ERMS, for which rep stosb is the default (full form)
 #	leak		a module that leaks, which the check `reloads` has to notice (full form)
@@ -103,6 +104,7 @@ prepare build "$here/modules.sh" "$kernel" "$results/modules" || finish
 boot whole whole init_on_alloc=1 "guest.stress=${STRESS:-8}" "guest.pressure=${STRESS:-8}" \
 	"guest.reloads=$reloads"
 boot bare bare init_on_alloc=0 preempt=full "guest.stress=${STRESS:-8}"
+boot freed freed init_on_alloc=0 init_on_free=1
 if [ "$form" = full ]; then
 	boot_models
 	boot_erms

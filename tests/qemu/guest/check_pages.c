@@ -54,8 +54,9 @@ static bool never_ours(const struct kind *kind)
 /* What the allocator has zeroed, and the module knows it. */
 static bool zeroed_before(const struct kind *kind)
 {
-	return skips && !kind->hugetlb && !kernel_at_least(6, 13) &&
-	       !booted_with("init_on_alloc=0");
+	return skips && !kind->hugetlb &&
+	       (booted_with("init_on_free=1") ||
+		(!kernel_at_least(6, 13) && !booted_with("init_on_alloc=0")));
 }
 
 /* QEMU's rep stosb is slow: not for a GiB whose zeros nobody looks at. */

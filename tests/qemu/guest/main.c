@@ -15,6 +15,7 @@ static const struct check whole[] = {
 	{ "fallocate", check_fallocate },
 	{ "shared-1G", check_shared_1g },
 	{ "call-counts", check_call_counts },
+	{ "tracepoint", check_tracepoint },
 	{ "policies", check_policies },
 	{ "refused-policies", check_refused_policies },
 	{ "variants", check_variants },
@@ -33,10 +34,12 @@ static const struct check bare[] = {
 	{ "load", check_load },
 	{ "booted-model", check_booted_model },
 	{ "hugetlb-2M", check_hugetlb_2m },
+	{ "hugetlb-1G", check_hugetlb_1g },
 	{ "THP", check_thp },
 	{ "mTHP-64K", check_mthp_64k },
 	{ "memfd", check_memfd },
 	{ "fallocate", check_fallocate },
+	{ "shared-1G", check_shared_1g },
 	{ "policies", check_policies },
 	{ "variants", check_variants },
 	{ "stress", check_stress },
@@ -44,6 +47,21 @@ static const struct check bare[] = {
 	{ "planted-variant", check_planted_variant },
 	{ "wrong-target", check_wrong_target },
 	{ "CLZERO", check_clzero },
+	{ "unload", check_unload },
+	{ "taint", check_taint },
+	{ NULL, NULL },
+};
+
+/*
+ * init_on_free=1: what is free is zero, and the module leaves THP alone for that; never
+ * hugetlb, whose pages are not freed.
+ */
+static const struct check freed[] = {
+	{ "load", check_load },
+	{ "hugetlb-2M", check_hugetlb_2m },
+	{ "THP", check_thp },
+	{ "mTHP-64K", check_mthp_64k },
+	{ "fallocate", check_fallocate },
 	{ "unload", check_unload },
 	{ "taint", check_taint },
 	{ NULL, NULL },
@@ -111,7 +129,8 @@ static const struct {
 	const char *name;
 	const struct check *checks;
 } plans[] = {
-	{ "whole", whole }, { "bare", bare }, { "model", model }, { "debug", debug }, { "erms", erms }, { "self-test", selftest }, { "insns", insns },
+	{ "whole", whole }, { "bare", bare }, { "freed", freed }, { "model", model },
+	{ "debug", debug }, { "erms", erms }, { "self-test", selftest }, { "insns", insns },
 	{ "leak", leak },
 };
 

@@ -105,6 +105,8 @@ void check_reloads(void);
 void check_planted_leak(void);
 void check_kmemleak(void);
 
+void check_tracepoint(void);
+
 void check_planted_glue(void);
 void check_planted_variant(void);
 void check_wrong_target(void);
