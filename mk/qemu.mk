@@ -22,14 +22,20 @@ $(B)/qemu/insns.so: tests/qemu/insns/insns.c
 	@mkdir -p $(@D)
 	$(CC) $(QEMU_GUEST_CFLAGS) -fPIC -shared -fvisibility=hidden -o $@ $<
 
+# What runs in a guest with two nodes of memory.
+QEMU_PROGRAMS := $(patsubst tests/live/%.c,$(B)/qemu/%,$(wildcard tests/live/test_live_nodes.c))
+$(QEMU_PROGRAMS): $(B)/qemu/%: tests/live/%.c $(B)/libclearpages.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Iinclude -static -o $@ $< $(B)/libclearpages.a $(LIB_LIBS) -lpthread
+
 check-qemu: STRESS ?= 15
 check-qemu: RELOADS ?= 100
-check-qemu: $(B)/qemu/guest $(B)/qemu/insns.so
+check-qemu: $(B)/qemu/guest $(B)/qemu/insns.so $(QEMU_PROGRAMS)
 	$(QEMU_ENV) sh tests/qemu/check.sh full $(K)
 
 check-qemu-short: STRESS ?= 5
 check-qemu-short: RELOADS ?= 16
-check-qemu-short: $(B)/qemu/guest $(B)/qemu/insns.so
+check-qemu-short: $(B)/qemu/guest $(B)/qemu/insns.so $(QEMU_PROGRAMS)
 	$(QEMU_ENV) sh tests/qemu/check.sh short $(K)
 
 # A kernel of its own with KASAN, lockdep and kmemleak, built once for each content.

@@ -13,7 +13,7 @@
 # and each skip has its reason. The last line is "N passed, N failed, N skipped".
 # JOBS: kernels at a time, default 1. STRESS: seconds of each stress. RELOADS:
 # times of loading and unloading, for these two. SEED: of all random numbers. build/qemu/guest
-# and insns.so have to be there.
+# and insns.so have to be there; test_live_nodes, if it is, runs in the newest.
 set -u
 unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd -P) || exit 1
@@ -59,7 +59,7 @@ done | xargs -P "${JOBS:-1}" -n 2 "$here/kernel.sh" "$form"
 
 # One line a result: kernel, boot, check, result, milliseconds, why.
 for kernel in "$@"; do
-	for boot in prepare whole bare freed none voluntary lazy full erms leak self-test insns; do
+	for boot in prepare whole bare freed none voluntary lazy full erms leak self-test insns nodes; do
 		file=$dir/results/$kernel/$boot/checks
 		[ -f "$file" ] || continue
 		sed "s/^not ok/FAIL/; s/^/$kernel $boot /" "$file"

@@ -18,6 +18,7 @@
 #	leak		a module that leaks, which the check `reloads` has to notice (full form)
 #	self-test	all of core's cases in the module (SELFTEST=1 only: minutes)
 #	insns		counts the kernel's instructions in a fault
+#	nodes		two nodes of memory, for programs that need them (newest kernel only)
 set -u
 unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd -P) || exit 1
@@ -92,6 +93,28 @@ boot_erms() (
 	boot erms erms
 )
 
+# No module is in it: one kernel will do.
+# shellcheck disable=SC2031
+boot_nodes() (
+	node() { # number
+		echo "-object memory-backend-ram,id=m$1,size=1536M -numa node,nodeid=$1,cpus=$1,memdev=m$1"
+	}
+	[ "$kernel" = "$("$here/fetch.sh" list | tail -n 1)" ] || return 0
+	if [ ! -f "$dir/test_live_nodes" ]; then
+		mkdir -p "$results/nodes"
+		echo "skip nodes 0 no program for it was built" >"$results/nodes/checks"
+		return 0
+	fi
+	"$here/initrd.sh" "$results/initrd.nodes" "$dir/guest" "$dir/test_live_nodes" || return 1
+	# A socket for each: processors of one socket cannot lie in two nodes.
+	BOOT_CPUS=2,sockets=2
+	BOOT_MEM=3072M
+	BOOT_QEMU="$(node 0) $(node 1)"
+	export BOOT_CPUS BOOT_MEM BOOT_QEMU
+	echo "$kernel nodes" >&2
+	"$here/boot.sh" "$results/nodes" "$dir/kernels/$kernel/vmlinuz" "$results/initrd.nodes" nodes
+)
+
 finish() {
 	touch "$results/finished"
 	exit 0
@@ -111,6 +134,7 @@ if [ "$form" = full ]; then
 	boot leak leak
 fi
 count_insns
+boot_nodes
 if [ -n "${SELFTEST-}" ]; then
 	boot self-test self-test
 fi

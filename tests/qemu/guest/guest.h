@@ -42,6 +42,8 @@ _Noreturn void skip(const char *format, ...) __attribute__((format(printf, 1, 2)
 const char *failure(void);
 /* It was expected. */
 void forget_failure(void);
+/* That of the check that runs. */
+const char *check_name(void);
 /* What all random numbers of this boot come from: guest.seed=N, else the time. */
 unsigned int boot_seed(void);
 /* A line on the console. */

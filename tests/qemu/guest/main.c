@@ -125,13 +125,18 @@ static const struct check insns[] = {
 	{ NULL, NULL },
 };
 
+/* Two nodes of memory: the programs in /tests, without the module, in place of this line. */
+static struct check nodes[PROGRAMS + 1] = {
+	{ "programs", check_programs },
+};
+
 static const struct {
 	const char *name;
 	const struct check *checks;
 } plans[] = {
 	{ "whole", whole }, { "bare", bare }, { "freed", freed }, { "model", model },
 	{ "debug", debug }, { "erms", erms }, { "self-test", selftest }, { "insns", insns },
-	{ "leak", leak },
+	{ "leak", leak }, { "nodes", nodes },
 };
 
 int main(int argc, char **argv)
@@ -141,6 +146,8 @@ int main(int argc, char **argv)
 	for (i = 0; argc == 2 && i < sizeof(plans) / sizeof(*plans); i++) {
 		if (strcmp(argv[1], plans[i].name))
 			continue;
+		if (plans[i].checks == nodes)
+			add_programs(nodes);
 		run_checks(plans[i].checks);
 		return end_checks();
 	}

@@ -106,6 +106,10 @@ void check_planted_leak(void);
 void check_kmemleak(void);
 
 void check_tracepoint(void);
+void check_programs(void);
+#define PROGRAMS 32
+/* A check for each program in /tests, from checks[0] on, PROGRAMS at most: how many. */
+size_t add_programs(struct check *checks);
 
 void check_planted_glue(void);
 void check_planted_variant(void);

@@ -19,6 +19,7 @@
 #define EXIT_SKIPPED 77
 
 static char *why;	/* shared with the process of the check */
+static const char *running;
 static unsigned int lines, failures, seed;
 
 void say(const char *format, ...)
@@ -57,6 +58,11 @@ const char *failure(void)
 void forget_failure(void)
 {
 	why[0] = 0;
+}
+
+const char *check_name(void)
+{
+	return running;
 }
 
 unsigned int boot_seed(void)
@@ -101,6 +107,7 @@ static void one_check(const struct check *check)
 	pid_t pid;
 
 	say("guest: %s ...", check->name);
+	running = check->name;
 	why[0] = 0;
 	pid = fork();
 	if (!pid) {
