@@ -10,7 +10,7 @@
 #define TRACING "/sys/kernel/tracing/"
 #define EVENT TRACING "events/" MODULE "/clear_folio"
 
-#define TOUCH_AT (3 * 4 * KIB + 123)
+#define TOUCH_AT (12 * KIB + 123)
 
 /* Kernels before 6.12 give no trace events to what taints them as a livepatch does, and say so. */
 static void need_event(void)
