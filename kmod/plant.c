@@ -7,6 +7,7 @@
  *		   has to refuse the load
  *	glue	   variants are right, but the last line of each folio is dirty:
  *		   only looking at the pages finds that
+ *	leak	   counters are not freed at unload: what a load leaves behind has to show
  *	target	   a function that no kernel has: livepatch has to refuse
  *	signature  a signature that no kernel has: the compiler has to refuse
  */
@@ -26,6 +27,15 @@ void cpg_x86_stosb(void *addr, size_t len)
 	cpg_plant_stosb(addr, len);
 	if (len >= CPG_GRANULE)
 		memset(addr + len - LINE, DIRT, LINE);
+}
+#endif
+
+#ifdef CLEARPAGES_PLANT_leak
+void cpg_plant_free_percpu(void __percpu *p);
+
+/* What stats.c calls in the place of free_percpu(). */
+void cpg_plant_free_percpu(void __percpu *p)
+{
 }
 #endif
 

@@ -11,7 +11,7 @@
 # there is no complete verdict, `log` if the kernel complained, `time` is how long
 # it all took. Exit status 1 if any failed.
 #
-# BOOT_LIMIT: seconds after which a guest counts as hung, default 900; under TCG
+# BOOT_LIMIT: seconds after which a guest counts as hung, default 1800; under TCG
 # nothing else may depend on time. BOOT_CPUS, BOOT_MEM: 2 and 3G. BOOT_QEMU: words
 # for QEMU's command line. BOOT_CPU: max,-erms,-fsrm, as QEMU takes a byte at a time for rep
 # stosb (90 MB/s) and has the kernel zero everything with it if it has erms; rep
@@ -23,7 +23,7 @@ out=$1 vmlinuz=$2 initrd=$3 plan=$4
 shift 4
 rm -rf "$out"
 mkdir -p "$out" && out=$(cd "$out" && pwd -P) || exit 2
-limit=${BOOT_LIMIT:-900}
+limit=${BOOT_LIMIT:-1800}
 
 # What no kernel says in a good run. Speculative Return Stack Overflow warns
 # of the processor; a memory eater is killed in the check that is named for it.

@@ -15,8 +15,8 @@
 # A package is taken from the archive by its pinned name and checked against its
 # pinned sum. One that is gone is replaced, and the three others of its kernel with
 # it, by the newest of the same series in the index of its suite, which apt has
-# checked. A kernel that cannot be had either way is skipped: "SKIP KERNEL: why"
-# on stderr. The last line of stderr counts: "N fetched, N skipped". Exit status
+# checked. Gone is what the archive says is gone, not what a broken network keeps
+# away. A kernel that cannot be had is skipped: "SKIP KERNEL: why" on stderr. The last line of stderr counts: "N fetched, N skipped". Exit status
 # 1 where a package was not what it ought to be, or no kernel is left.
 set -u
 unset CDPATH
@@ -49,29 +49,40 @@ sum() { # file
 	sha256sum <"$1" | cut -d ' ' -f 1
 }
 
-# One package into $debs. 1: the archive does not have it; dies where it has another.
+# One package into $debs. 1: the archive says that it does not have it; 2: it could not
+# be had, why_not says why; dies where it has another.
 package() { # suite, path, sha256
 	file=$debs/${2##*/}
 	if [ -f "$file" ] && [ "$(sum "$file")" = "$3" ]; then
 		return 0
 	fi
 	url=$(archive "$1")/$2 || exit 1
-	curl -fsSL --retry 2 -o "$file.part" "$url" || return 1
+	code=$(curl -fsSL --retry 2 -w '%{http_code}' -o "$file.part" "$url" 2>"$tmp/curl")
+	# 22: an answer of 400 and above; 37, 78: no such file, by file: and ftp:.
+	case $?,$code in
+	0,*) ;;
+	22,404 | 22,410 | 37,* | 78,*) return 1 ;;
+	*)
+		why_not=$(tail -n 1 "$tmp/curl")
+		return 2
+		;;
+	esac
 	[ "$(sum "$file.part")" = "$3" ] ||
 		die "${2##*/} has sha256 $(sum "$file.part"), not the pinned $3"
 	mv "$file.part" "$file"
 }
 
 # The newest kernel of a series and flavour in a suite's index, as four rows like
-# those of the table; nothing if there is none.
+# those of the table; nothing if there is none. 1: the index cannot be had.
 # shellcheck disable=SC2016 # the shell inside fills these in
 newest() { # kernel, suite, series, flavour
 	"$here/root.sh" run sh -c '
 		[ -f /var/lib/apt/clearpages-fresh ] ||
 			{ apt-get -qq update && touch /var/lib/apt/clearpages-fresh; } >&2 || exit
 		apt-get indextargets --format "\$(CODENAME) \$(FILENAME)" "Created-By: Packages" |
-			sed -n "s/^$1 //p" | xargs -r /usr/lib/apt/apt-helper cat-file' sh "$2" |
-		awk -v kernel="$1" -v suite="$2" -v series="$3" -v flavour="$4" '
+			sed -n "s/^$1 //p" | xargs -r /usr/lib/apt/apt-helper cat-file' sh "$2" \
+		>"$tmp/index" || return 1
+	awk -v kernel="$1" -v suite="$2" -v series="$3" -v flavour="$4" '
 	BEGIN { RS = ""; FS = "\n"; OFS = "\t"; dots = series; gsub(/[.]/, "[.]", dots) }
 	{
 		name = ""
@@ -101,16 +112,17 @@ newest() { # kernel, suite, series, flavour
 		if ("linux-kbuild-" base in path) row("kbuild", "linux-kbuild-" base)
 		else row("kbuild", "linux-kbuild-" series)
 		row("image", image in path ? image : "linux-image-" newest)
-	}'
+	}' "$tmp/index"
 }
 
-# All packages of rows on stdin.
+# All packages of rows on stdin; as package() says.
 packages() {
 	while IFS=$tab read -r _ suite _ path sha; do
 		package "$suite" "$path" "$sha"
 		case $? in
 		0) ;;
 		1) echo "fetch.sh: gone: ${path##*/}" >&2 && return 1 ;;
+		*) echo "fetch.sh: ${path##*/}: $why_not" >&2 && return 2 ;;
 		esac
 	done
 }
@@ -137,19 +149,28 @@ unpack() {
 kernel() { # name
 	rows "$1" >"$tmp/rows"
 	[ -s "$tmp/rows" ] || die "no kernel '$1' in $table; it has: $(names | tr '\n' ' ')"
-	if ! packages <"$tmp/rows"; then
+	packages <"$tmp/rows"
+	case $? in
+	0) ;;
+	2)
+		why="the archive cannot be reached: $why_not"
+		return 1
+		;;
+	*)
 		suite=$(head -n 1 "$tmp/rows" | cut -f 2)
 		pinned=$(expr "$(cut -f 4 "$tmp/rows" | head -n 1)" : '.*/linux-headers-\([^_]*\)_')
 		series=$(expr "$pinned" : '\([0-9]*\.[0-9]*\)')
 		flavour=$(echo "$pinned" | sed 's/^[^-]*-\([0-9]*-\)\{0,1\}//')
-		newest "$1" "$suite" "$series" "$flavour" >"$tmp/rows"
+		why="the pinned $pinned is gone and the index of $suite cannot be fetched"
+		newest "$1" "$suite" "$series" "$flavour" >"$tmp/rows" || return 1
 		why="the pinned $pinned is gone and $suite has no other of $series"
 		[ "$(wc -l <"$tmp/rows")" -eq 4 ] || return 1
 		echo "fetch.sh: $1: $pinned is gone; in its place:" >&2
 		cut -f 4 "$tmp/rows" | sed 's|.*/|	|' >&2
 		why="the index of $suite names packages that its archive does not have"
 		packages <"$tmp/rows" || return 1
-	fi
+		;;
+	esac
 	to=$dir/kernels/$1
 	if [ "$(cat "$to/stamp" 2>/dev/null)" != "$(sha256sum <"$tmp/rows")" ]; then
 		unpack "$to" <"$tmp/rows" || die "cannot unpack the packages of $1"

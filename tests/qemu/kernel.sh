@@ -12,10 +12,13 @@
 #
 #	whole		the kernel as it comes: init_on_alloc=1, its own preemption model
 #	bare		init_on_alloc=0 and preempt=full: dirt would show; planted bugs, CLZERO
+#	freed		init_on_free=1 and init_on_alloc=0
 #	none, voluntary, lazy	those that the kernel has beside these two (full form)
 #	erms		a processor with ERMS, for which rep stosb is the default (full form)
+#	leak		a module that leaks, which the check `reloads` has to notice (full form)
 #	self-test	all of core's cases in the module (SELFTEST=1 only: minutes)
 #	insns		counts the kernel's instructions in a fault
+#	nodes		two nodes of memory, for programs that need them (newest kernel only)
 set -u
 unset CDPATH
 here=$(cd "$(dirname "$0")" && pwd -P) || exit 1
@@ -50,6 +53,7 @@ boot() { # name, plan, words
 	name=$1
 	shift
 	echo "$kernel $name" >&2
+	[ -z "${SEED-}" ] || set -- "$@" "guest.seed=$SEED"
 	"$here/boot.sh" "$results/$name" "$dir/kernels/$kernel/vmlinuz" "$results/initrd" "$@"
 }
 
@@ -89,6 +93,28 @@ boot_erms() (
 	boot erms erms
 )
 
+# No module is in it: one kernel will do.
+# shellcheck disable=SC2031
+boot_nodes() (
+	node() { # number
+		echo "-object memory-backend-ram,id=m$1,size=1536M -numa node,nodeid=$1,cpus=$1,memdev=m$1"
+	}
+	[ "$kernel" = "$("$here/fetch.sh" list | tail -n 1)" ] || return 0
+	if [ ! -f "$dir/test_live_nodes" ]; then
+		mkdir -p "$results/nodes"
+		echo "skip nodes 0 no program for it was built" >"$results/nodes/checks"
+		return 0
+	fi
+	"$here/initrd.sh" "$results/initrd.nodes" "$dir/guest" "$dir/test_live_nodes" || return 1
+	# A socket for each: processors of one socket cannot lie in two nodes.
+	BOOT_CPUS=2,sockets=2
+	BOOT_MEM=3072M
+	BOOT_QEMU="$(node 0) $(node 1)"
+	export BOOT_CPUS BOOT_MEM BOOT_QEMU
+	echo "$kernel nodes" >&2
+	"$here/boot.sh" "$results/nodes" "$dir/kernels/$kernel/vmlinuz" "$results/initrd.nodes" nodes
+)
+
 finish() {
 	touch "$results/finished"
 	exit 0
@@ -101,11 +127,14 @@ prepare build "$here/modules.sh" "$kernel" "$results/modules" || finish
 boot whole whole init_on_alloc=1 "guest.stress=${STRESS:-8}" "guest.pressure=${STRESS:-8}" \
 	"guest.reloads=$reloads"
 boot bare bare init_on_alloc=0 preempt=full "guest.stress=${STRESS:-8}"
+boot freed freed init_on_alloc=0 init_on_free=1
 if [ "$form" = full ]; then
 	boot_models
 	boot_erms
+	boot leak leak
 fi
 count_insns
+boot_nodes
 if [ -n "${SELFTEST-}" ]; then
 	boot self-test self-test
 fi

@@ -5,7 +5,7 @@
 #	modules.sh KERNEL OUT
 #
 # Into the folder OUT: clearpages.ko; the same with a bug planted (kmod/plant.c):
-# planted_variant.ko, planted_glue.ko, wrong_target.ko; clzero_emulation.ko. A
+# planted_variant.ko, planted_glue.ko, planted_leak.ko, wrong_target.ko; clzero_emulation.ko. A
 # warning fails like an error, but those of planted ones.
 set -eu
 unset CDPATH
@@ -29,7 +29,7 @@ if ! "$here/root.sh" run sh -c '
 	kdir=/usr/src/linux-headers-$1
 	make -s kmod "KDIR=$kdir" >"$3" 2>&1
 	make -s -C "$kdir" "M=$2" modules >>"$3" 2>&1
-	for plant in variant glue target; do
+	for plant in variant glue leak target; do
 		make -s kmod "KDIR=$kdir" CLEARPAGES_PLANT=$plant >>"$3.planted" 2>&1
 	done' sh "$release" "$emulation" "$log"; then
 	tail -n 20 "$log" "$log.planted" >&2
@@ -42,4 +42,5 @@ cp "$emulation/clzero_emulation.ko" "$out/"
 cp "build/kmod/$release/clearpages.ko" "$out/clearpages.ko"
 cp "build/kmod/$release-plant-variant/clearpages.ko" "$out/planted_variant.ko"
 cp "build/kmod/$release-plant-glue/clearpages.ko" "$out/planted_glue.ko"
+cp "build/kmod/$release-plant-leak/clearpages.ko" "$out/planted_leak.ko"
 cp "build/kmod/$release-plant-target/clearpages.ko" "$out/wrong_target.ko"

@@ -6,18 +6,41 @@
 
 #define PAGES 32
 
+/* The line of a variant in `lines`: measured, or not run, and why. */
+static bool has_rate(const char *lines, const char *variant)
+{
+	char begin[32];
+	const char *line, *end;
+
+	snprintf(begin, sizeof(begin), MODULE ": %s ", variant);
+	line = strstr(lines, begin);
+	end = line ? strchr(line, '\n') : NULL;
+	if (!end)
+		return false;
+	line = strstr(line, !strcmp(variant, "clzero") ? "this processor lacks" : "MB/s at");
+	return line && line < end;
+}
+
+/* The module says how fast each variant is, and what it has chosen; nobody else does. */
 void check_load(void)
 {
 	int klog = klog_from_here();
+	struct counters c;
 	const char *lines;
-	unsigned int n = 0;
+	unsigned int i;
 
 	load("");
 	lines = klog_lines(klog, MODULE ": ");
-	for (; *lines; lines = strchr(lines, '\n') + 1)
-		n++;
-	if (!n)
-		fail("loaded without a line in the log");
+	read_counters(&c);
+	if (c.variants < 5)
+		fail("%u variants have counters, expected 5", c.variants);
+	for (i = 0; i < c.variants; i++)
+		if (!has_rate(lines, c.variant[i].name))
+			fail("loaded without a line in the log on %s", c.variant[i].name);
+	if (!strstr(lines, MODULE ": auto is far="))
+		fail("loaded without a line in the log on the choice");
+	if (!strstr(lines, "() replaced"))
+		fail("loaded without a line in the log on what was replaced");
 }
 
 static bool skips = true;
@@ -31,8 +54,9 @@ static bool never_ours(const struct kind *kind)
 /* What the allocator has zeroed, and the module knows it. */
 static bool zeroed_before(const struct kind *kind)
 {
-	return skips && !kind->hugetlb && !kernel_at_least(6, 13) &&
-	       !booted_with("init_on_alloc=0");
+	return skips && !kind->hugetlb &&
+	       (booted_with("init_on_free=1") ||
+		(!kernel_at_least(6, 13) && !booted_with("init_on_alloc=0")));
 }
 
 /* QEMU's rep stosb is slow: not for a GiB whose zeros nobody looks at. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +11,6 @@
 #include "module.h"
 
 #define MODEL_FILE "/sys/kernel/debug/sched/preempt"
-#define MODELS 4
 
 static const char *const models[MODELS] = { "none", "voluntary", "full", "lazy" };
 
@@ -49,6 +49,16 @@ static bool switch_to(const char *model)
 	return true;
 }
 
+bool has_models(void)
+{
+	return !access(MODEL_FILE, F_OK);
+}
+
+bool switch_model(unsigned int model)
+{
+	return switch_to(models[model]);
+}
+
 static const char *model_in_force(void)
 {
 	bool now = false;
@@ -80,7 +90,7 @@ static void model_breathes(const char *model)
 }
 
 /* In a process of its own, so that the model is put back even after a failure. */
-static void keep_model(void (*run)(void))
+void keep_model(void (*run)(void))
 {
 	const char *was = model_in_force();
 	pid_t pid;
@@ -130,30 +140,38 @@ static void each_model(void)
 
 void check_preempt(void)
 {
-	if (access(MODEL_FILE, F_OK))
-		only_model();
-	else
+	if (has_models())
 		keep_model(each_model);
+	else
+		only_model();
 }
 
 /* The model changes all the time while pages are zeroed. */
 static void changing_models(void)
 {
+	volatile unsigned int *switches = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid = fork();
 	size_t i;
 
 	if (!pid) {
 		for (i = 0;; i++) {
-			switch_to(models[i % MODELS]);
+			*switches += switch_to(models[i % MODELS]);
 			sleep_ms(20);
 		}
 	}
-	for (i = 0; i < 6; i++) {
+	/* However long that takes: a switch rewrites code, and took 10 s on a busy machine. */
+	for (i = 0; i < 500 && (i < 6 || *switches < 2); i++) {
 		set_policy(i % 2 ? "ranges,batch=64K" : "auto");
 		check_kind(&hugetlb_2m, 16, "while models change");
+		if (waitpid(pid, NULL, WNOHANG))
+			fail("the process that switches ended");
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	say("guest: %u switches", *switches);
+	if (*switches < 2)
+		fail("%u switches while %zu times 16 pages were zeroed", *switches, i);
 }
 
 void check_preempt_switch(void)
@@ -161,7 +179,7 @@ void check_preempt_switch(void)
 	keep_model(changing_models);
 }
 
-static const char *booted_model(void)
+const char *booted_model(void)
 {
 	char word[32];
 	size_t i;
@@ -171,14 +189,16 @@ static const char *booted_model(void)
 		if (booted_with(word))
 			return models[i];
 	}
-	skip("booted without preempt=");
+	return NULL;
 }
 
 /* The model that the command line asked for is in force, and pages are zeroed. */
 void check_booted_model(void)
 {
-	const char *model = booted_model();
+	const char *model = booted_model() ?: "";
 
+	if (!*model)
+		skip("booted without preempt=");
 	if (strcmp(model_in_force(), model))
 		skip("this kernel has no preempt=%s: it took %s", model, model_in_force());
 	if (!is_loaded())

@@ -38,8 +38,14 @@ int end_checks(void);
 /* Both end the check that calls them. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What a process of the check failed of was expected. */
+/* Why a process of the check failed; "" if none has. */
+const char *failure(void);
+/* It was expected. */
 void forget_failure(void);
+/* That of the check that runs. */
+const char *check_name(void);
+/* What all random numbers of this boot come from: guest.seed=N, else the time. */
+unsigned int boot_seed(void);
 /* A line on the console. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -60,6 +66,8 @@ long long number_after(const char *path, const char *word);
 bool kernel_at_least(unsigned int major, unsigned int minor);
 /* A word of the kernel's command line ("init_on_alloc=0"). */
 bool booted_with(const char *word);
+/* A number from the command line of the kernel: guest.NAME=N. */
+unsigned int setting(const char *name, unsigned int otherwise);
 /* The child's exit status; ends the check if a signal killed it. */
 int wait_for(int pid, const char *who);
 

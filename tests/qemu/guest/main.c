@@ -15,6 +15,7 @@ static const struct check whole[] = {
 	{ "fallocate", check_fallocate },
 	{ "shared-1G", check_shared_1g },
 	{ "call-counts", check_call_counts },
+	{ "tracepoint", check_tracepoint },
 	{ "policies", check_policies },
 	{ "refused-policies", check_refused_policies },
 	{ "variants", check_variants },
@@ -33,10 +34,12 @@ static const struct check bare[] = {
 	{ "load", check_load },
 	{ "booted-model", check_booted_model },
 	{ "hugetlb-2M", check_hugetlb_2m },
+	{ "hugetlb-1G", check_hugetlb_1g },
 	{ "THP", check_thp },
 	{ "mTHP-64K", check_mthp_64k },
 	{ "memfd", check_memfd },
 	{ "fallocate", check_fallocate },
+	{ "shared-1G", check_shared_1g },
 	{ "policies", check_policies },
 	{ "variants", check_variants },
 	{ "stress", check_stress },
@@ -46,6 +49,27 @@ static const struct check bare[] = {
 	{ "CLZERO", check_clzero },
 	{ "unload", check_unload },
 	{ "taint", check_taint },
+	{ NULL, NULL },
+};
+
+/*
+ * init_on_free=1: what is free is zero, and the module leaves THP alone for that; never
+ * hugetlb, whose pages are not freed.
+ */
+static const struct check freed[] = {
+	{ "load", check_load },
+	{ "hugetlb-2M", check_hugetlb_2m },
+	{ "THP", check_thp },
+	{ "mTHP-64K", check_mthp_64k },
+	{ "fallocate", check_fallocate },
+	{ "unload", check_unload },
+	{ "taint", check_taint },
+	{ NULL, NULL },
+};
+
+/* Seconds for each load, so not in a short run. */
+static const struct check leak[] = {
+	{ "planted-leak", check_planted_leak },
 	{ NULL, NULL },
 };
 
@@ -101,11 +125,18 @@ static const struct check insns[] = {
 	{ NULL, NULL },
 };
 
+/* Two nodes of memory: the programs in /tests, without the module, in place of this line. */
+static struct check nodes[PROGRAMS + 1] = {
+	{ "programs", check_programs },
+};
+
 static const struct {
 	const char *name;
 	const struct check *checks;
 } plans[] = {
-	{ "whole", whole }, { "bare", bare }, { "model", model }, { "debug", debug }, { "erms", erms }, { "self-test", selftest }, { "insns", insns },
+	{ "whole", whole }, { "bare", bare }, { "freed", freed }, { "model", model },
+	{ "debug", debug }, { "erms", erms }, { "self-test", selftest }, { "insns", insns },
+	{ "leak", leak }, { "nodes", nodes },
 };
 
 int main(int argc, char **argv)
@@ -115,6 +146,8 @@ int main(int argc, char **argv)
 	for (i = 0; argc == 2 && i < sizeof(plans) / sizeof(*plans); i++) {
 		if (strcmp(argv[1], plans[i].name))
 			continue;
+		if (plans[i].checks == nodes)
+			add_programs(nodes);
 		run_checks(plans[i].checks);
 		return end_checks();
 	}

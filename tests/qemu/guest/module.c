@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The module in and out, and its policy. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 
 /* Under load and preempt=none a transition took 16 s here. */
 #define TRANSITION_MS 60000
+/* After so long the console says whom it waits for. */
+#define SLOW_MS 4000
 
 int try_load(const char *file, const char *params)
 {
@@ -38,13 +41,52 @@ static bool is(const char *path, const char *value)
 	return read_text(path, text, sizeof(text)) && !strcmp(text, value);
 }
 
+int enable(bool on)
+{
+	return write_text(LIVEPATCH "/enabled", on ? "1" : "0");
+}
+
+bool is_enabled(void)
+{
+	return is(LIVEPATCH "/enabled", "1");
+}
+
+/* On the console, who is not in the state that the transition wants, and where it is. */
+static void name_stragglers(void)
+{
+	const char *wanted = is_enabled() ? "1" : "0";
+	char path[64], state[16], comm[64], stack[2048];
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir))) {
+		if (strspn(d->d_name, "0123456789") != strlen(d->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/patch_state", d->d_name);
+		if (!read_text(path, state, sizeof(state)) || !strcmp(state, "-1") ||
+		    !strcmp(state, wanted))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/comm", d->d_name);
+		read_text(path, comm, sizeof(comm));
+		snprintf(path, sizeof(path), "/proc/%.16s/stack", d->d_name);
+		read_text(path, stack, sizeof(stack));
+		say("guest: the transition waits for %s (%s):\n%s", comm, d->d_name, stack);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 bool transition_over(unsigned int ms)
 {
-	uint64_t end = now_ms() + ms;
+	uint64_t start = now_ms(), next = start + SLOW_MS;
 
 	while (is(LIVEPATCH "/transition", "1")) {
-		if (now_ms() > end)
+		if (now_ms() > start + ms)
 			return false;
+		if (now_ms() > next) {
+			name_stragglers();
+			next += SLOW_MS;
+		}
 		sleep_ms(5);
 	}
 	return true;
@@ -60,7 +102,7 @@ void load(const char *params)
 	close(klog);
 	if (!transition_over(TRANSITION_MS))
 		fail("the transition is stuck after loading");
-	if (!is(LIVEPATCH "/enabled", "1"))
+	if (!is_enabled())
 		fail("loaded, and " LIVEPATCH "/enabled is not 1");
 }
 
@@ -71,13 +113,15 @@ void unload(void)
 
 	if (!is_loaded())
 		return;
-	/* ENOENT: it is disabled; EINVAL: just now. */
-	err = write_text(LIVEPATCH "/enabled", "0");
-	if (err && err != ENOENT && !(err == EINVAL && !is(LIVEPATCH "/enabled", "1")))
+	/* ENOENT, ENODEV (its file was open): it is disabled; EINVAL: just now. */
+	err = enable(false);
+	if (err && err != ENOENT && err != ENODEV && !(err == EINVAL && !is_enabled()))
 		fail("disabling the patch: %s", strerror(err));
+	if (!transition_over(TRANSITION_MS))
+		fail("the transition is stuck after disabling");
 	while (!access(LIVEPATCH, F_OK)) {
 		if (now_ms() > end)
-			fail("the transition is stuck after disabling");
+			fail("disabled, and " LIVEPATCH " does not go away");
 		sleep_ms(5);
 	}
 	while (syscall(SYS_delete_module, MODULE, O_NONBLOCK)) {

@@ -17,6 +17,9 @@ void load(const char *params);
 /* Disables it, waits until no task is in it, and takes it out; ends well if it isn't in. */
 void unload(void);
 bool is_loaded(void);
+/* 1 or 0 into the livepatch's `enabled`: 0 or an errno. */
+int enable(bool on);
+bool is_enabled(void);
 /* Out if it is in, then in with these parameters. */
 void reload(const char *params);
 /* True once the transition is over; after `ms` milliseconds false. */
@@ -24,6 +27,19 @@ bool transition_over(unsigned int ms);
 /* Ends the check if the module refuses the policy. */
 void set_policy(const char *policy);
 int try_policy(const char *policy);
+
+/* ---- check_preempt.c ---------------------------------------------------------- */
+
+#define MODELS 4
+
+/* Can this kernel change its preemption model? */
+bool has_models(void);
+/* False if it lacks that of the four. */
+bool switch_model(unsigned int model);
+/* That of the command line's preempt=, or NULL. */
+const char *booted_model(void);
+/* Runs it in a process of its own, the module loaded; the model is put back in any case. */
+void keep_model(void (*run)(void));
 
 /* ---- klog.c ------------------------------------------------------------------- */
 
@@ -86,7 +102,14 @@ void check_booted_model(void);
 void check_stress(void);
 void check_pressure(void);
 void check_reloads(void);
+void check_planted_leak(void);
 void check_kmemleak(void);
+
+void check_tracepoint(void);
+void check_programs(void);
+#define PROGRAMS 32
+/* A check for each program in /tests, from checks[0] on, PROGRAMS at most: how many. */
+size_t add_programs(struct check *checks);
 
 void check_planted_glue(void);
 void check_planted_variant(void);

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -18,7 +19,8 @@
 #define EXIT_SKIPPED 77
 
 static char *why;	/* shared with the process of the check */
-static unsigned int lines, failures;
+static const char *running;
+static unsigned int lines, failures, seed;
 
 void say(const char *format, ...)
 {
@@ -48,9 +50,24 @@ void fail(const char *format, ...)
 	_exit(1);
 }
 
+const char *failure(void)
+{
+	return why;
+}
+
 void forget_failure(void)
 {
 	why[0] = 0;
+}
+
+const char *check_name(void)
+{
+	return running;
+}
+
+unsigned int boot_seed(void)
+{
+	return seed;
 }
 
 void skip(const char *format, ...)
@@ -90,11 +107,12 @@ static void one_check(const struct check *check)
 	pid_t pid;
 
 	say("guest: %s ...", check->name);
+	running = check->name;
 	why[0] = 0;
 	pid = fork();
 	if (!pid) {
 		setpgid(0, 0);
-		random_seed(0x5eed);
+		random_seed(seed);
 		check->run();
 		_exit(0);
 	}
@@ -122,6 +140,10 @@ void run_checks(const struct check *checks)
 	if (!why)
 		why = mmap(NULL, WHY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			   -1, 0);
+	if (!seed) {
+		seed = setting("seed", (unsigned int)time(NULL) % 1000000 + 1);
+		say("guest: seed %u", seed);
+	}
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (; checks->name; checks++)
 		one_check(checks);

@@ -113,6 +113,16 @@ bool booted_with(const char *word)
 	return false;
 }
 
+unsigned int setting(const char *name, unsigned int otherwise)
+{
+	char text[4096], word[64], *at;
+
+	snprintf(word, sizeof(word), "guest.%s=", name);
+	read_text("/proc/cmdline", text, sizeof(text));
+	at = strstr(text, word);
+	return at ? (unsigned int)strtoul(at + strlen(word), NULL, 10) : otherwise;
+}
+
 int wait_for(int pid, const char *who)
 {
 	int status;

@@ -4,11 +4,18 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "module.h"
 #include "stress.h"
+
+/* Between faults: so that processors are idle at times, and sleepers found asleep. */
+static void rest(size_t pages)
+{
+	sleep_ms(pages);
+}
 
 /* Each page is touched somewhere, looked at, and dirtied for whoever gets it next. */
 static void round_of(const struct kind *kind, size_t pages)
@@ -23,6 +30,7 @@ static void round_of(const struct kind *kind, size_t pages)
 		((volatile unsigned char *)p)[i * kind->page + touch] = TOUCHED;
 		must_be_zero(kind, p + i * kind->page, touch, "under stress");
 		dirty(p + i * kind->page, kind->page);
+		rest(1);
 	}
 	unmap_pages(kind, p, pages);
 }
@@ -55,9 +63,8 @@ static void no_page(int sig)
 }
 
 /* Half of the pages before the fork, the other half by parent and child at once. */
-static void forker(void)
+void fork_round(const struct kind *kind, bool parent_looks)
 {
-	const struct kind *kind = has_thp() && random_below(2) ? &thp : &hugetlb_2m;
 	size_t n = 4, i;
 	unsigned char *p = map_pages(kind, n);
 	pid_t pid;
@@ -72,13 +79,21 @@ static void forker(void)
 		signal(SIGBUS, no_page);
 	for (i = n / 2; i < n && pid >= 0; i++) {
 		((volatile unsigned char *)p)[i * kind->page] = TOUCHED;
-		must_be_zero(kind, p + i * kind->page, 0, pid ? "in a parent" : "in a child");
+		if (!pid || parent_looks)
+			must_be_zero(kind, p + i * kind->page, 0,
+				     pid ? "in a parent" : "in a child");
 	}
 	if (!pid)
 		_exit(0);
-	if (pid > 0)
-		wait_for(pid, "a forked child");
+	if (pid > 0 && wait_for(pid, "a forked child"))
+		fail("a forked child failed");
 	unmap_pages(kind, p, n);
+	rest(n);
+}
+
+static void forker(void)
+{
+	fork_round(has_thp() && random_below(2) ? &thp : &hugetlb_2m, true);
 }
 
 /* Nearly all that is free, for a moment; if anyone is killed for it, this one. */
@@ -145,7 +160,7 @@ const char *worker_name(enum worker worker)
 	return workers[worker].name;
 }
 
-int start_worker(enum worker worker, volatile uint64_t *rounds)
+int start_worker(enum worker worker, unsigned int turn, volatile uint64_t *rounds)
 {
 	pid_t pid = fork();
 
@@ -153,7 +168,8 @@ int start_worker(enum worker worker, volatile uint64_t *rounds)
 		fail("fork: %s", strerror(errno));
 	if (pid)
 		return pid;
-	random_seed((uint64_t)worker * 977 + 5);
+	random_seed(boot_seed() + (uint64_t)worker * 977 + turn * 31);
+	setpriority(PRIO_PROCESS, 0, 0);
 	write_text("/proc/self/oom_score_adj", worker == EATER ? "1000" : "-500");
 	for (;; ++*rounds)
 		workers[worker].round();
