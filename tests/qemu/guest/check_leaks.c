@@ -19,17 +19,23 @@ static struct memory now_used(void)
 	};
 }
 
-/* The last is the kernel's, mostly, and goes down as well: it must not hide the others. */
+/*
+ * The slab is the kernel's, mostly: it was seen to grow by 36 KiB on 5.10 while nothing
+ * else did, and to shrink elsewhere. So only what is beyond that counts, and it must
+ * not hide the others; kmemleak has a sharper eye (make check-qemu-debug).
+ */
+#define SLAB_NOISE 64
+
 static long long growth(const struct memory *from, const struct memory *to)
 {
 	long long percpu = to->percpu - from->percpu, vmalloc = to->vmalloc - from->vmalloc;
-	long long sum = percpu + vmalloc + to->slab - from->slab;
+	long long slab = to->slab - from->slab, most = slab - SLAB_NOISE;
 
 	say("guest: grown by %lld KiB Percpu, %lld KiB VmallocUsed, %lld KiB SUnreclaim", percpu,
-	    vmalloc, to->slab - from->slab);
-	if (sum < percpu)
-		sum = percpu;
-	return sum < vmalloc ? vmalloc : sum;
+	    vmalloc, slab);
+	if (most < percpu)
+		most = percpu;
+	return most < vmalloc ? vmalloc : most;
 }
 
 /* A leak needs no use: that one is taken out before it is in force everywhere. */
