@@ -3,9 +3,9 @@
 #ifndef CLEARPAGES_KMOD_H
 #define CLEARPAGES_KMOD_H
 
-#ifndef pr_fmt
+/* Whatever was included before: <linux/kernel.h> of 5.10 has one that says nothing. */
+#undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-#endif
 
 #include <linux/init.h>
 #include <linux/kernel.h>
