@@ -23,7 +23,7 @@ fetch() {
 	"$here/root.sh" run sh -c '
 		cd "$1" && shift
 		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
-			--no-install-recommends $2; } >&2 || exit
+			--no-install-recommends $2; } >"$1.log" 2>&1 || { tail "$1.log" >&2; exit 1; }
 		[ -n "$(find . -name "$1_*.deb")" ] || apt-get -qq download "$1" >&2' \
 		sh "$dir/debug" "$source" "$tools"
 }
@@ -33,9 +33,8 @@ compile() { # folder
 		set -e
 		cd "$1"
 		make -s CC=gcc-14 HOSTCC=gcc-14 KCONFIG_ALLCONFIG="$2" allnoconfig
-		make -s -j"$(nproc)" CC=gcc-14 HOSTCC=gcc-14 bzImage modules_prepare
-		# Its symbols, which modules_prepare does not list.
-		cp -n Module.symvers.kept Module.symvers 2>/dev/null || make -s CC=gcc-14 HOSTCC=gcc-14 modules' \
+		# There are none, but only this lists the symbols that a module may use.
+		make -s -j"$(nproc)" CC=gcc-14 HOSTCC=gcc-14 bzImage modules' \
 		sh "$1" "$here/debug.config"
 }
 
