@@ -124,7 +124,11 @@ static enum access access_of(const ucontext_t *context)
 {
 	greg_t code = context->uc_mcontext.gregs[REG_ERR];
 
-	return code & 1 << 4 ? ACCESS_FETCH : code & 1 << 1 ? ACCESS_WRITE : ACCESS_READ;
+	if (code & 1 << 4)
+		return ACCESS_FETCH;
+	if (code & 1 << 1)
+		return ACCESS_WRITE;
+	return ACCESS_READ;
 }
 
 static bool serve(const siginfo_t *info, enum access access)

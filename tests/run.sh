@@ -28,10 +28,10 @@ run() { # file
 		timeout --foreground -k 5 "$limit" bats --formatter tap "$1"
 		;;
 	*.sh) timeout --foreground -k 5 "$limit" sh "$1" ;;
-	# shellcheck disable=SC2086 # words
-	*/*) timeout --foreground -k 5 "$limit" ${UNDER-} "$1" ;;
-	# shellcheck disable=SC2086
-	*) timeout --foreground -k 5 "$limit" ${UNDER-} "./$1" ;;
+	*)
+		# shellcheck disable=SC2086 # UNDER is words
+		timeout --foreground -k 5 "$limit" ${UNDER-} "$(dirname "$1")/${1##*/}"
+		;;
 	esac
 }
 

@@ -404,7 +404,7 @@ static void run(const char *name, int (*fn)(void))
 
 static void test_mode(void)
 {
-	if (!live_lazy(pager_names[pager], pager, 2 * PAGES))
+	if (!live_lazy(pager_names[pager], pager, (size_t)2 * PAGES))
 		return;
 	run("a child destroys the pool and makes its own", case_child);
 	run("a handler touches what its thread makes ready", case_handler_touches);

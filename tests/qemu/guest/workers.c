@@ -168,7 +168,7 @@ int start_worker(enum worker worker, unsigned int turn, volatile uint64_t *round
 		fail("fork: %s", strerror(errno));
 	if (pid)
 		return pid;
-	random_seed(boot_seed() + (uint64_t)worker * 977 + turn * 31);
+	random_seed(boot_seed() + (uint64_t)worker * 977 + (uint64_t)turn * 31);
 	setpriority(PRIO_PROCESS, 0, 0);
 	write_text("/proc/self/oom_score_adj", worker == EATER ? "1000" : "-500");
 	for (;; ++*rounds)
