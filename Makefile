@@ -15,7 +15,7 @@ include mk/qemu.mk
 endif
 # The module alone asks for nothing that a machine without a program's compiler
 # and libraries has not: dkms, the build root.
-ifneq ($(filter-out kmod kmod-% check-qemu%,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out kmod kmod-%,$(or $(MAKECMDGOALS),all)),)
 include core/sources.mk
 include mk/build.mk
 include mk/test.mk

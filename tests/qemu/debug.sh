@@ -70,7 +70,7 @@ mkdir -p "$results"
 modules >"$results/build.log" 2>&1 || { tail -n 20 "$results/build.log" >&2; exit 1; }
 "$here/initrd.sh" "$results/initrd" "$dir/guest" "$results/modules/clearpages.ko"
 BOOT_LIMIT=3600 "$here/boot.sh" "$results/boot" "$made/arch/x86/boot/bzImage" "$results/initrd" debug \
-	init_on_alloc=0 "guest.stress=${STRESS:-30}" "guest.pressure=${STRESS:-30}" \
+	init_on_alloc=0 "guest.stress=${STRESS:-30}" \
 	"guest.reloads=${RELOADS:-10}" || true
 grep -v '^ok time' "$results/boot/checks"
 awk '/ time /{ next } { n[$1]++ } END {
