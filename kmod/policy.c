@@ -163,11 +163,12 @@ bool clearpages_policy_get(struct clearpages_live *live, bool preemptible)
 {
 	const struct published *p;
 
-	rcu_read_lock();
-	p = rcu_dereference(published);
+	/* Not rcu_read_lock(): on a preemptible kernel that is two calls, in each fault. */
+	rcu_read_lock_sched();
+	p = rcu_dereference_sched(published);
 	if (p)
 		*live = preemptible ? p->whole : p->batched;
-	rcu_read_unlock();
+	rcu_read_unlock_sched();
 	return p;
 }
 

@@ -102,6 +102,10 @@ const char *clearpages_skip_state(void)
  */
 static unsigned int khz __ro_after_init;
 
+/* ns a tick, times 2^TICK_SHIFT: a division at each fault would be a call, on 7.3. */
+#define TICK_SHIFT 24
+static u32 tick __ro_after_init;
+
 static u64 now(void)
 {
 	return khz ? rdtsc() : ktime_get_ns();
@@ -113,7 +117,7 @@ static u64 ns_since(u64 start)
 
 	if (d < 0)	/* another processor's counter */
 		return 0;
-	return khz ? mul_u64_u32_div(d, 1000000, khz) : d;
+	return khz ? mul_u64_u32_shr(d, tick, TICK_SHIFT) : d;
 }
 
 const char *clearpages_clock(void)
@@ -258,6 +262,8 @@ int __init clearpages_patch(void)
 
 	decide_skip();
 	khz = check_tsc_unstable() ? 0 : tsc_khz;
+	if (khz)
+		tick = (1000000ull << TICK_SHIFT) / khz;
 	err = klp_enable_patch(&patch);
 	if (err)
 		pr_err("cannot replace %s() (error %d): %s\n", TARGET, err, refusal(err));
