@@ -31,7 +31,7 @@ bad='WARNING: |BUG: |BUG at|Oops|general protection|Kernel panic|[Ss]tack ?trace
 bad="$bad|rcu.*(stall|detected)|blocked for more than|soft lockup|hard LOCKUP|KASAN|kmemleak: [0-9]+ new"
 bad="$bad|possible (recursive|circular)|suspicious RCU|sleeping function called|inconsistent lock"
 bad="$bad|unable to handle|UBSAN|invalid opcode|stack-protector|Bad page|list_(add|del) corruption"
-fine='Speculative Return Stack Overflow: WARNING|RCU CPU stall warnings timeout'
+fine='Speculative Return Stack Overflow: WARNING|RCU CPU stall warnings timeout|memory used for stack traces'
 
 # shellcheck disable=SC2086 # BOOT_QEMU is words
 boot() {
