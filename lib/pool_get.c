@@ -8,9 +8,6 @@
 #include "pool.h"
 #include "workers.h"
 
-/* As in clearpages_zero_parallel(): the least that a thread takes at a time. */
-#define UNIT ((size_t)4 << 20)
-
 /* ---- waiting --------------------------------------------------------------------- */
 
 /* NULL: for ever. */
@@ -151,8 +148,8 @@ static int make_ready(struct clearpages_pool *p, const struct range *r, size_t d
 
 	work.threads = worth < p->threads ? (unsigned int)worth : p->threads;
 	if (work.threads > 1)
-		work.step = workers_step(work.len, lazy && p->page > UNIT ? p->page : UNIT,
-					 work.threads);
+		work.step = workers_step(work.len, lazy && p->page > WORKERS_UNIT ? p->page :
+					 WORKERS_UNIT, work.threads);
 	if (work.threads < 2)
 		err = work.part(&job, work.addr, work.len);
 	else

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "api.h"
 #include "nodes.h"
 #include "workers.h"
 
@@ -334,7 +335,7 @@ static int run_on(const struct workers_job *job, const struct nodes *nodes,
 	t.queue[i].crowd++;
 
 	/* pthread_join() is a cancellation point, and the team is on this stack. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	cancel = api_cancel_off();
 	if (with->run)
 		with->run(with->run_arg, guest_main, &t, most);
 	else if (most > 1)
@@ -344,7 +345,7 @@ static int run_on(const struct workers_job *job, const struct nodes *nodes,
 	work(&t, i);
 	for (i = 0; i < count; i++)
 		pthread_join(member[i].thread, NULL);
-	pthread_setcancelstate(cancel, NULL);
+	api_cancel_as(cancel);
 	free(member);
 	err = t.stop;
 	team_end(&t);

@@ -44,6 +44,8 @@ int workers_run(const struct workers_job *job);
 
 /* The least that a second thread is worth being made for: zero.c has the figures. */
 #define WORKERS_WORTH ((size_t)32 << 20)
+/* The least of zeroing that a thread takes at a time: 0.1 ms at 40 GiB/s. */
+#define WORKERS_UNIT ((size_t)4 << 20)
 
 /*
  * How long parts should be, in multiples of unit (itself one of 2 MiB, or a page that

@@ -6,9 +6,6 @@
 #include "policy_core.h"
 #include "workers.h"
 
-/* The least that one takes at a time: 0.1 ms at 40 GiB/s. */
-#define UNIT ((size_t)4 << 20)
-
 static bool wraps(const void *addr, size_t len)
 {
 	return len > UINTPTR_MAX - (uintptr_t)addr;
@@ -77,7 +74,7 @@ API int clearpages_zero_parallel(void *addr, size_t len, const struct clearpages
 	job = (struct workers_job){
 		.addr = addr,
 		.len = len,
-		.step = workers_step(len, UNIT, threads),
+		.step = workers_step(len, WORKERS_UNIT, threads),
 		.threads = threads,
 		.part = zero_part,
 		.arg = &p,

@@ -25,18 +25,19 @@ static int bind(const struct bitmask *nodes, const char *text)
 
 int opt_nodes(const char *text, struct bitmask **nodes, int *only)
 {
-	unsigned int node;
+	unsigned int node, count;
 	int err;
 
 	*nodes = numa_available() < 0 ? NULL : numa_parse_nodestring(text);
-	if (*nodes && !numa_bitmask_weight(*nodes)) {
+	count = *nodes ? numa_bitmask_weight(*nodes) : 0;
+	if (*nodes && !count) {
 		numa_bitmask_free(*nodes);
 		*nodes = NULL;
 	}
-	if (!*nodes)
+	if (!count)
 		return fail(TOOL_USAGE, "--node: \"%.48s\" is not a node of this machine: expected a "
 			    "list such as 0-1 or all (see 'numactl --hardware')", text);
-	for (node = 0; numa_bitmask_weight(*nodes) == 1 && node < (*nodes)->size; node++)
+	for (node = 0; count == 1 && node < (*nodes)->size; node++)
 		if (numa_bitmask_isbitset(*nodes, node))
 			*only = (int)node;
 	err = bind(*nodes, text);

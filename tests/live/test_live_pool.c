@@ -88,12 +88,12 @@ static struct verdict in_child(uint32_t pager, void (*before)(void))
 	return v;
 }
 
-/* No userfaultfd at all, as in a container with a seccomp profile. */
-static void forbid(void)
+/* From here on this call fails, as in a container with a seccomp profile. */
+static void forbid(unsigned int call)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -101,6 +101,11 @@ static void forbid(void)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &prog))
 		_exit(OTHER);
+}
+
+static void forbid_userfaultfd(void)
+{
+	forbid(SYS_userfaultfd);
 }
 
 static void test_nobody(void)
@@ -120,10 +125,10 @@ static void test_nobody(void)
 	v = in_child(CLEARPAGES_PAGER_THREAD, NULL);
 	tap_ok(v.status == USER_ONLY && strstr(v.why, "/dev/userfaultfd"),
 	       "nobody: thread mode works with a limit (%d): %s", v.status, v.why);
-	v = in_child(CLEARPAGES_PAGER_SIGNAL, forbid);
+	v = in_child(CLEARPAGES_PAGER_SIGNAL, forbid_userfaultfd);
 	tap_ok(v.status == REFUSED && strstr(v.why, "vm.unprivileged_userfaultfd"),
 	       "nobody in a sandbox: -EPERM (%d): %s", v.status, v.why);
-	v = in_child(CLEARPAGES_PAGER_PROTECT, forbid);
+	v = in_child(CLEARPAGES_PAGER_PROTECT, forbid_userfaultfd);
 	tap_ok(v.status == MADE, "nobody in a sandbox: mprotect() works (%d): %s", v.status, v.why);
 	chmod("/dev/userfaultfd", (st.st_mode & 07777) | 0006);
 	v = in_child(CLEARPAGES_PAGER_THREAD, NULL);
@@ -166,21 +171,13 @@ static void test_too_few(void)
 /* No memfd at all, as in a sandbox: the look at the free pages has promised too much. */
 static int auto_without_memfd(char *why, size_t why_size)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { 4, code };
 	struct clearpages_pool_opts o = {
 		.size = sizeof(o), .bytes = 2 * HUGE, .page_bytes = HUGE, .why = why,
 		.why_size = why_size, .cleaners = CLEARPAGES_NONE,
 	};
 	struct clearpages_pool *p;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &prog))
-		return OTHER;
+	forbid(SYS_memfd_create);
 	if (clearpages_pool_create(&p, &o))
 		return REFUSED;
 	if (stats_of(p).backing != CLEARPAGES_BACKING_THP)
