@@ -74,9 +74,10 @@ check-sanitize:
 check-sanitize-live:
 	$(MAKE) --no-print-directory B=$(B)/asan SANITIZE=address,undefined check-live T=live/test_live
 
-# Children die on purpose, and say nothing.
+# Children die on purpose, and say nothing. One thread runs at a time: in turn, or
+# one that spins keeps the others from it (3.5 s instead of 55 for a test).
 VALGRIND = valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
-	--child-silent-after-fork=yes
+	--child-silent-after-fork=yes --fair-sched=yes
 check-valgrind: $(filter $(LIB_TESTS),$(UNIT))
 	@UNDER='$(VALGRIND)' $(call run,$(filter $(LIB_TESTS),$(UNIT)))
 
