@@ -48,7 +48,10 @@ _clearpages() {
 	COMPREPLY=()
 	_clearpages_value && return
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W 'bench list module populate status --help --version' -- "$cur"))
+		COMPREPLY=($(compgen -W 'bench list module populate status help --help --version' -- "$cur"))
+	elif [[ $command == help ]]; then
+		((COMP_CWORD > 2)) ||
+			COMPREPLY=($(compgen -W 'bench list module populate status' -- "$cur"))
 	elif [[ $command == populate ]]; then
 		if [[ $cur == -* ]]; then
 			COMPREPLY=($(compgen -W '--clear --policy --threads --node --dry-run --json

@@ -25,11 +25,11 @@ struct row {
  * A processor without a row gets the cached `ranges`: so do those where no
  * figures are public (Zen 5, Hygon, Sapphire Rapids and later), and Skylake-X
  * (0x55), where MOVNTI stays at 6.3 GB/s from 2 MB to 4 GB and rep stosb takes
- * 20.4 at 16 MB and 6.5 above. tune finds out on such a machine.
+ * 20.4 at 16 MB and 6.5 above. `clearpages bench clear` shows it on such a machine.
  *
  * No row has a window. Kept hot it gained nothing in any pattern of use that
  * was measured (Milan, 4 to 64 KiB), and at 64 KiB extents one of 16 KiB costs a
- * sixth of the rate (Zen 1); a tuned policy may have one.
+ * sixth of the rate (Zen 1).
  */
 static const struct row rows[] = {
 	/*

@@ -4,7 +4,7 @@
 
 #include "cpg.h"
 
-/* The policy `auto` by processor facts alone; what tune found goes before it. */
+/* The policy `auto`, by processor facts alone. */
 void cpg_auto(const struct cpg_facts *facts, struct cpg_policy *policy);
 
 #endif

@@ -22,7 +22,7 @@ static const struct command {
 	{ "bench", cmd_bench, "measure how fast this machine makes huge pages ready" },
 	{ "list", cmd_list, "show what this machine has: processor, caches, variants, policies" },
 	{ "module", cmd_module, "put clearpages.ko into the kernel, take it out, set its policy" },
-	{ "populate", cmd_populate, "make files that are memory resident, and zero them if asked" },
+	{ "populate", cmd_populate, "give files in memory all their pages, and zero them if asked" },
 	{ "status", cmd_status, "show what zeroes huge pages in this kernel, and what would help" },
 };
 
@@ -44,7 +44,7 @@ static int usage(FILE *to)
 	      "  -V, --version  the release\n"
 	      "\n"
 	      "Environment:\n"
-	      "  CLEARPAGES_POLICY  the policy to use where none is given, such as `ranges,batch=8M`\n"
+	      "  CLEARPAGES_POLICY  the library's default policy, such as `ranges,batch=8M`\n"
 	      "\n"
 	      "Exit codes:\n"
 	      "  0 done, 1 failed or done in part, 2 wrong usage, 77 not possible on this machine\n",
@@ -92,7 +92,7 @@ static int run(int argc, char **argv)
 	err = clearpages_policy_default(why, sizeof(why));
 	if (err)
 		return fail(err == -EOPNOTSUPP ? TOOL_UNSUPPORTED : TOOL_USAGE,
-			    "environment variable CLEARPAGES_POLICY: %s", why);
+			    "environment variable %s", why);
 	return c->run(argc - 1, argv + 1);
 }
 

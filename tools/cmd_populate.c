@@ -23,14 +23,15 @@ static const char usage_text[] =
 	"\n"
 	"Options:\n"
 	"      --clear        overwrite the whole file with zeros\n"
-	"      --policy TEXT  with --clear: how, see `clearpages list policies` (auto)\n"
+	"      --policy TEXT  with --clear: how, see `clearpages list policies`\n"
+	"                       (the environment's CLEARPAGES_POLICY, else auto)\n"
 	" -t, --threads N     at most N threads (one for each cpu that this process may use)\n"
 	"      --node LIST    new pages from these nodes only, threads on their cpus\n"
 	" -n, --dry-run       say what there is to be done, and do nothing\n"
 	" -j, --json          as JSON, with the units in the keys\n"
 	" -h, --help          this text\n"
 	"\n"
-	"Exit: 0 ok, 1 a file failed (each is named), 2 usage.\n"
+	"Exit: 0 ok, 1 a file failed (each is named), 2 usage, 77 a policy that this processor lacks.\n"
 	"See clearpages-populate(1).\n";
 
 enum { OPT_CLEAR = 256, OPT_POLICY, OPT_NODE };

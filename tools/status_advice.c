@@ -154,7 +154,7 @@ static void help_by_skip(struct status *s)
 	if (zeroes_twice(s) && !status_callers_read(s->built) && !*s->blocked &&
 	    *s->module.skip_zeroed != 'Y')
 		help(s, "skip_zeroed=Y", "as a parameter of the module, so that THP are zeroed once: it "
-		     "does that by itself only in kernels that were read for it, and this is none "
+		     "does that by itself only in kernels whose source was reviewed for it, and this is none "
 		     "of them; first see clearpages_module(7) for what it risks");
 }
 
@@ -181,5 +181,5 @@ void status_advise(struct status *s)
 		     "module; it gives up a defence against bugs that show old memory: only if you "
 		     "know that you do not need it");
 	help(s, "a pool", "in any kernel: libclearpages keeps huge pages and zeroes them again before "
-	     "they are needed; programs have to use it, see libclearpages(3)");
+	     "they are needed; programs have to use it, see libclearpages_pool(3)");
 }

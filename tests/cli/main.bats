@@ -45,7 +45,7 @@ full="standard output: No space left on device: the output is incomplete"
 		[ "$status" -eq 2 ]
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -eq 1 ]
-		[[ $stderr == "clearpages: environment variable CLEARPAGES_POLICY: "* ]]
+		[[ $stderr == "clearpages: environment variable CLEARPAGES_POLICY \"$policy\": "* ]]
 	done
 }
 

@@ -486,7 +486,10 @@ if [ -x "$command" ]; then
 	done
 	if command -v bash >/dev/null; then
 		completion=$root/contrib/clearpages.bash
-		holds "the completion has the commands" words "$completion" "$tmp/commands" ""
+		{ cat "$tmp/commands" && echo help; } >"$tmp/first"
+		holds "the completion has the commands" words "$completion" "$tmp/first" ""
+		holds "the completion has the commands for help" \
+			words "$completion" "$tmp/commands" help ""
 		holds "the completion has the forms of module" \
 			words "$completion" "$tmp/forms" module ""
 		holds "the completion has the paths" words "$completion" "$tmp/paths" bench fault -f ""
