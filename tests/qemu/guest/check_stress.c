@@ -254,6 +254,26 @@ static void each_event(struct crew *crew, unsigned int *times)
 	}
 }
 
+static unsigned int seconds;
+static bool hungry;
+
+/* What pressure is to bring about, by /proc/vmstat: what it was at the start, what came since. */
+static struct {
+	const char *word, *what;
+	long long start;
+} shortages[] = {
+	{ "oom_kill ", "process killed for memory", 0 },
+	{ "htlb_buddy_alloc_fail ", "hugetlb page that could not be allocated", 0 },
+	{ "thp_fault_fallback ", "fault that got no huge page", 0 },
+};
+
+#define SHORTAGES (sizeof(shortages) / sizeof(*shortages))
+
+static long long since(size_t i)
+{
+	return number_after("/proc/vmstat", shortages[i].word) - shortages[i].start;
+}
+
 /* The first that has not happened yet, or NULL. */
 static const char *missing(const unsigned int *times)
 {
@@ -262,11 +282,21 @@ static const char *missing(const unsigned int *times)
 	for (i = 0; i < EVENTS; i++)
 		if (!times[i] && (events[i].happens != preemption || switches_models()))
 			return events[i].name;
+	for (i = 0; hungry && i < SHORTAGES; i++)
+		if (!since(i))
+			return shortages[i].what;
 	return NULL;
 }
 
-static unsigned int seconds;
-static bool hungry;
+static void say_what_happened(const unsigned int *times)
+{
+	size_t i;
+
+	for (i = 0; i < EVENTS; i++)
+		say("guest: %u times %s", times[i], events[i].name);
+	for (i = 0; hungry && i < SHORTAGES; i++)
+		say("guest: %lld times %s", since(i), shortages[i].what);
+}
 
 /*
  * It goes on until its time is over and each event has happened. Who loads goes
@@ -285,6 +315,8 @@ static void stress(void)
 	size_t i;
 
 	setpriority(PRIO_PROCESS, 0, -20);
+	for (i = 0; i < SHORTAGES; i++)
+		shortages[i].start += since(i);
 	start_crew(&crew, hungry);
 	while (now_ms() < end || missing(times)) {
 		if (rounds++ == ROUNDS_MOST && missing(times))
@@ -292,8 +324,7 @@ static void stress(void)
 		each_event(&crew, times);
 	}
 	end_crew(&crew);
-	for (i = 0; i < EVENTS; i++)
-		say("guest: %u times %s", times[i], events[i].name);
+	say_what_happened(times);
 	setpriority(PRIO_PROCESS, 0, 0);
 	reload("");
 	need_pool(&hugetlb_2m, 16);
