@@ -150,7 +150,7 @@ struct bench_shared {
 
 /* Touch each page of regions[member], or of one region split (b->shared). */
 struct fault_trial {
-	char name[96];
+	char name[256];		/* path, policy and use: what tells a row from another */
 	enum use use;
 	const struct bench_policy *policy;	/* of the pool's paths */
 	struct bench_shared *shared;
@@ -176,6 +176,9 @@ void bench_pool_drop(struct bench_shared *s);
 /* A program's next step on a page; and back to zeros, false if not all of it was there. */
 void bench_use(enum use use, char *base, size_t page, uint64_t seed);
 bool bench_unuse(enum use use, char *base, size_t page, uint64_t seed);
+
+/* The calling thread, and those that it makes, on these cpus only. 0 or -errno. */
+int bench_run_on(const unsigned int *cpus, unsigned int count);
 
 /* clearpages_populate() with the library's threads, on the cpus of the run: bench_parallel.c. */
 int bench_parallel(const struct bench *b, char *base, size_t bytes);

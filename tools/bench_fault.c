@@ -102,24 +102,19 @@ static int fault_work(void *arg, unsigned int member)
 static int check_pages(struct fault_trial *f, unsigned int member)
 {
 	const struct bench *b = f->bench;
-	struct region *r = region_of(f, member);
-	uint64_t huge, all;
+	uint64_t huge;
 
 	/* Counted for all threads together, or seen in a mapping that is for all. */
 	if (b->kind != REGION_THP || (member && (counts_mthp(f) || b->shared)))
 		return TOOL_OK;
-	if (counts_mthp(f)) {
-		huge = (region_mthp_count(b->page) - f->mthp_before) * b->page;
-		all = b->size;
-	} else {
-		huge = region_huge_bytes(r);
-		all = r->bytes;
-	}
-	if (huge >= all)
+	if (!counts_mthp(f))
+		return region_check_pages(region_of(f, member));
+	huge = (region_mthp_count(b->page) - f->mthp_before) * b->page;
+	if (huge >= b->size)
 		return TOOL_OK;
-	return fail(TOOL_FAILED, "the kernel used huge pages for %llu MiB of %llu only: memory is in "
-		    "pieces; try 'echo 1 > /proc/sys/vm/compact_memory' as root, or a smaller -s",
-		    (unsigned long long)huge >> 20, (unsigned long long)all >> 20);
+	return fail(TOOL_FAILED, "the kernel used pages of that size for %llu MiB of %llu only: memory is "
+		    "in pieces; try 'echo 1 > /proc/sys/vm/compact_memory' as root, or a smaller -s",
+		    (unsigned long long)huge >> 20, (unsigned long long)b->size >> 20);
 }
 
 /*
@@ -168,7 +163,7 @@ static int fault_check(void *arg, unsigned int member)
 
 void fault_trial(struct fault_trial *f, struct trial *t)
 {
-	snprintf(f->name, sizeof(f->name), "%s%s%s%s%s", path_names[f->path],
+	snprintf(f->name, sizeof(f->name), "%s%s%.200s%s%s", path_names[f->path],
 		 f->policy ? " " : "", f->policy ? f->policy->name : "",
 		 f->use ? ", " : "", f->use ? use_names[f->use] : "");
 	*t = (struct trial){

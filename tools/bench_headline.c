@@ -295,6 +295,8 @@ static int find_pages(struct bench *b, char *why, unsigned int size)
 	note("no hugetlb pages, taking transparent ones: %s", why);
 	b->kind = REGION_THP;
 	err = region_thp_check(b->page, false);
+	if (!err)
+		err = bench_memory(b, b->size);
 	if (err)
 		snprintf(why, size, "no huge pages of either kind");
 	return err;

@@ -6,8 +6,7 @@
 
 #include "bench.h"
 
-/* The cpus that the threads of the run have, or one of them. */
-static int run_on(const unsigned int *cpus, unsigned int count)
+int bench_run_on(const unsigned int *cpus, unsigned int count)
 {
 	unsigned int most = 0, i;
 	cpu_set_t *set;
@@ -34,11 +33,11 @@ int bench_parallel(const struct bench *b, char *base, size_t bytes)
 		.why_size = sizeof(why),
 	};
 	/* Its threads inherit the cpus of the one that calls, which is bound to the first. */
-	int err = run_on(b->cpus, o.threads);
+	int err = bench_run_on(b->cpus, o.threads);
 
 	if (!err)
 		err = clearpages_populate(base, bytes, &o);
-	run_on(b->cpus, 1);
+	bench_run_on(b->cpus, 1);
 	if (err)
 		return fail(TOOL_FAILED, "-f populate-parallel: %s", *why ? why : strerror(-err));
 	return TOOL_OK;

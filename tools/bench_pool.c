@@ -5,10 +5,10 @@
  * that the kernel's own paths have the same pages to take from.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -33,19 +33,18 @@ static size_t share(const struct fault_trial *f)
 	return f->bench->size / f->bench->threads;
 }
 
-/* Its threads go where the program may, not where this thread was bound to. */
-static int create(const struct clearpages_pool_opts *o, struct clearpages_pool **pool)
+/* Its threads go where the run may (--cpus, --node), not where this thread is bound to. */
+static int create(const struct bench *b, const struct clearpages_pool_opts *o,
+		  struct clearpages_pool **pool)
 {
-	cpu_set_t mine, all;
-	bool known = !sched_getaffinity(0, sizeof(mine), &mine) &&
-		     !sched_getaffinity(getpid(), sizeof(all), &all);
-	int err;
+	int err = bench_run_on(b->cpus, b->cpu_count);
 
-	if (known)
-		sched_setaffinity(0, sizeof(all), &all);
-	err = clearpages_pool_create(pool, o);
-	if (known)
-		sched_setaffinity(0, sizeof(mine), &mine);
+	/* As for the kernel's paths: see region_map(). */
+	if (b->kind == REGION_SMALL)
+		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	if (!err)
+		err = clearpages_pool_create(pool, o);
+	bench_run_on(b->cpus, 1); /* the member that does this is the first */
 	return err;
 }
 
@@ -62,8 +61,13 @@ static int make(struct fault_trial *f)
 		.threads = 1, .policy = f->policy ? f->policy->policy : NULL, .why = why,
 		.why_size = sizeof(why),
 	};
-	int err = create(&o, &f->shared->pool);
+	int err;
 
+	if (b->kind == REGION_THP && b->page != region_pmd_bytes())
+		return fail(TOOL_UNSUPPORTED, "-f %s: a pool has transparent huge pages of the largest "
+			    "size only: use -p 2M", path_names[f->path]);
+	*why = '\0';
+	err = create(b, &o, &f->shared->pool);
 	if (!err)
 		return TOOL_OK;
 	return fail(err == -EOPNOTSUPP || err == -EPERM ? TOOL_UNSUPPORTED : TOOL_FAILED,
@@ -76,13 +80,19 @@ static int make_dirty(struct fault_trial *f)
 	struct clearpages_get_opts ready = { .size = sizeof(ready), .flags = CLEARPAGES_GET_READY };
 	struct clearpages_pool_stats s = { .size = sizeof(s) };
 	struct clearpages_pool *pool = f->shared->pool;
-	void *all;
-	int err = clearpages_pool_get(pool, f->bench->size, &ready, &all);
+	struct region all = { .bytes = f->bench->size, .page = f->bench->page,
+			      .kind = f->bench->kind };
+	void *base;
+	int err = clearpages_pool_get(pool, all.bytes, &ready, &base);
 
 	if (err)
 		return fail(TOOL_FAILED, "-f %s: get: %s", path_names[f->path], strerror(-err));
-	region_dirty(all, f->bench->size);
-	clearpages_pool_put(pool, all, f->bench->size);
+	all.base = base;
+	region_dirty(base, all.bytes);
+	err = region_check_pages(&all);
+	clearpages_pool_put(pool, base, all.bytes);
+	if (err)
+		return err;
 	do {
 		clearpages_pool_stats(pool, &s);
 	} while (f->path == PATH_POOL_CLEAN && s.clean_bytes < s.total_bytes && !usleep(200));

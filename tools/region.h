@@ -46,6 +46,13 @@ void region_unmap(struct region *r);
  */
 uint64_t region_huge_bytes(const struct region *r);
 
+/*
+ * Is all of it in pages of the size that it is to have? Prints its error line
+ * and returns an exit code. Transparent pages below the PMD size cannot be told
+ * in this way, and hugetlb pages have no other size: success for both.
+ */
+int region_check_pages(const struct region *r);
+
 /* Faults that THP of that size have answered so far on this machine. */
 uint64_t region_mthp_count(size_t page);
 

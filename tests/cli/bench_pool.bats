@@ -33,3 +33,43 @@ pager-ahead, pager-thread, pool-eager besides" bench fault -p 4K -f kernel --pol
 	refuses 2 "--use read with -f populate-parallel: that has no next step; expected --use none" \
 		bench fault -p 4K -f populate-parallel --use read
 }
+
+@test "bench fault: a long policy leaves the use in the name of its row" {
+	run --separate-stderr timeout 120 "$CLEARPAGES" bench fault -p 4K -s 64K -l 1 --min-time 1 \
+		-f pool-eager --use read,write --policy \
+		far=movnti,near=stosb,window=128K,far_min=1048576,batch=1048576K,unit=65536,order=right-first
+	[ "$status" -eq 0 ]
+	grep -q "^pool-eager .*,order=right-first, read " <<<"$output"
+	grep -q "^pool-eager .*,order=right-first, write " <<<"$output"
+}
+
+# Where each thread but the first of a process may run, as it was seen last: pthread_create()
+# sets it just after the thread was made.
+watch_threads() { # pid
+	local task list
+	declare -A last=()
+	while kill -0 "$1" 2>/dev/null; do
+		for task in /proc/"$1"/task/*; do
+			[ "$task" != "/proc/$1/task/$1" ] || continue
+			list=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$task/status" 2>/dev/null) ||
+				continue
+			[ -z "$list" ] || last[$task]=$list
+		done
+	done
+	printf '%s\n' "${last[@]}"
+}
+
+@test "bench fault: the threads of a pool keep to --cpus" {
+	local mine first
+	mine=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+	first=${mine%%[-,]*}
+	[ "$mine" != "$first" ] || skip "one cpu only"
+	"$CLEARPAGES" bench fault -p 4K -f pool-clean -s 64M -l 2 --min-time 1 \
+		--cpus "$first" >/dev/null 2>&1 &
+	run watch_threads "$!"
+	wait "$!"
+	[ "${#lines[@]}" -ge 2 ] # the member that measures, and a cleaner
+	for list in "${lines[@]}"; do
+		[ "$list" = "$first" ]
+	done
+}
