@@ -260,11 +260,12 @@ static bool hungry;
 /* What pressure is to bring about, by /proc/vmstat: what it was at the start, what came since. */
 static struct {
 	const char *word, *what;
+	bool of_thp;
 	long long start;
 } shortages[] = {
-	{ "oom_kill ", "process killed for memory", 0 },
-	{ "htlb_buddy_alloc_fail ", "hugetlb page that could not be allocated", 0 },
-	{ "thp_fault_fallback ", "fault that got no huge page", 0 },
+	{ "oom_kill ", "process killed for memory", false, 0 },
+	{ "htlb_buddy_alloc_fail ", "hugetlb page that could not be allocated", false, 0 },
+	{ "thp_fault_fallback ", "fault that got no huge page", true, 0 },
 };
 
 #define SHORTAGES (sizeof(shortages) / sizeof(*shortages))
@@ -283,7 +284,7 @@ static const char *missing(const unsigned int *times)
 		if (!times[i] && (events[i].happens != preemption || switches_models()))
 			return events[i].name;
 	for (i = 0; hungry && i < SHORTAGES; i++)
-		if (!since(i))
+		if (!since(i) && (has_thp() || !shortages[i].of_thp))
 			return shortages[i].what;
 	return NULL;
 }
