@@ -142,7 +142,7 @@ static bool config_has(const char *config, const char *line)
 /* The model that was asked for at boot, "" if none or one that no kernel has. */
 static const char *booted_preemption(const char *cmdline)
 {
-	static const char *const models[] = { "none", "voluntary", "lazy", "full" };
+	static const char *const models[] = { "none", "voluntary", "lazy", "laziest", "full" };
 	char word[16];
 	size_t i;
 

@@ -30,7 +30,7 @@ int try_policy(const char *policy);
 
 /* ---- check_preempt.c ---------------------------------------------------------- */
 
-#define MODELS 4
+#define MODELS 5
 
 /* Can this kernel change its preemption model? */
 bool has_models(void);
