@@ -33,6 +33,18 @@ static const char *quote(const char *text, char buf[QUOTE + 8])
 	return buf;
 }
 
+void text_clean(char *text)
+{
+	unsigned char *c = (unsigned char *)text;
+
+	for (; *c; c++) {
+		if (iscntrl(*c))
+			*c = '?';
+		else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+			c[0] = c[1] = '?';
+	}
+}
+
 /*
  * One line, one write: messages of several processes on one terminal stay
  * whole, and a newline or an escape sequence inside a value does no harm.
@@ -41,14 +53,12 @@ static void __attribute__((format(printf, 1, 0))) message(const char *format, va
 {
 	static const char prefix[] = "clearpages: ";
 	char line[2048];
-	size_t start = sizeof(prefix) - 1, length, i;
+	size_t start = sizeof(prefix) - 1, length;
 
 	memcpy(line, prefix, sizeof(prefix));
 	vsnprintf(line + start, sizeof(line) - start - 1, format, args);
+	text_clean(line);
 	length = strlen(line);
-	for (i = 0; i < length; i++)
-		if (iscntrl((unsigned char)line[i]))
-			line[i] = '?';
 	line[length] = '\n';
 	progress(NULL);
 	fwrite(line, 1, length + 1, stderr);

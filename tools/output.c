@@ -85,7 +85,8 @@ void table_print(struct table *t)
 int json_print(json_t *value)
 {
 	char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_PRESERVE_ORDER |
-					JSON_ENCODE_ANY | JSON_REAL_PRECISION(12)) : NULL;
+					JSON_ENCODE_ANY | JSON_ENSURE_ASCII |
+					JSON_REAL_PRECISION(12)) : NULL;
 
 	json_decref(value);
 	if (!text)
@@ -122,6 +123,7 @@ int output_close(int code)
 void progress(const char *format, ...)
 {
 	static bool shown;
+	char line[256];
 	va_list args;
 
 	if (!format) {
@@ -132,10 +134,11 @@ void progress(const char *format, ...)
 	}
 	if (!isatty(STDERR_FILENO))
 		return;
-	fputs("\r\033[K", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	text_clean(line);
+	fprintf(stderr, "\r\033[K%s", line);
 	fflush(stderr);
 	shown = true;
 }

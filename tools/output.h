@@ -22,7 +22,8 @@ void table_row(struct table *t, const char *const *cells);
 void table_print(struct table *t);
 
 /*
- * Print one JSON value and a newline on stdout; steals the reference. Returns
+ * Print one JSON value and a newline on stdout, in ASCII: no string in it is an order
+ * to the terminal. Steals the reference. Returns
  * TOOL_OK, or TOOL_FAILED with the error line printed.
  */
 int json_print(json_t *value);
@@ -36,7 +37,10 @@ json_int_t json_count(uint64_t n);
  */
 int output_close(int code);
 
-/* A progress line on stderr, only if that is a terminal. NULL wipes it. */
+/*
+ * A progress line on stderr, only if that is a terminal; made harmless by text_clean().
+ * NULL wipes it.
+ */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

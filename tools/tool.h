@@ -24,6 +24,13 @@ int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3))
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
+ * For text from outside (a file's name, say) that goes to a terminal: control
+ * characters become '?', also those that UTF-8 has from U+0080 to U+009F, which
+ * some terminals obey as they do ESC.
+ */
+void text_clean(char *text);
+
+/*
  * Option values. Each prints its error line and returns TOOL_USAGE, or 0.
  * option: as the user wrote it ("-s", "--node"), for the message.
  */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # clearpages populate without huge pages and without root: what it does to files
 # of /dev/shm, and what it refuses.
+# shellcheck disable=SC2030,SC2031 # a test is a subshell, and means to be
 load helper
 
 setup() {
@@ -110,6 +111,21 @@ print(os.pread(fd, 3 << 20, 0) == bytes(3 << 20), flush=True)'
 	"$CLEARPAGES" populate "$f"
 	run --separate-stderr "$CLEARPAGES" populate -n "$f"
 	[[ $output == *"resident already"* ]]
+}
+
+@test "populate: a file's name is no order to the terminal" {
+	command -v script >/dev/null || skip "script is not installed"
+	local name=$shm/$'a\e]0;PWNED\a\e[31mx\xc2\x9b31mx'
+	truncate -s 16M "$name"
+	for json in '' --json; do
+		LC_ALL=C.UTF-8 script -qec "'$CLEARPAGES' populate --clear $json '$name'" /dev/null \
+			>"$BATS_TEST_TMPDIR/out" </dev/null
+		cat -v "$BATS_TEST_TMPDIR/out"
+		# The progress line, which begins with the one sequence that is the command's own.
+		grep -a -F "$shm/a?]0;PWNED??[31mx??31mx: filling" "$BATS_TEST_TMPDIR/out"
+		sed -e $'s/\e\\[K//g' "$BATS_TEST_TMPDIR/out" | tr -d '\r\n' >"$BATS_TEST_TMPDIR/rest"
+		! LC_ALL=C grep -n '[^ -~]' "$BATS_TEST_TMPDIR/rest" || false
+	done
 }
 
 @test "populate --json" {

@@ -140,6 +140,28 @@ static void test_hostile(void)
 	tap_ok(err == TOOL_USAGE && one_line(heard_text, "?[31m"), "control characters are not printed");
 }
 
+static void test_clean(void)
+{
+	static const struct { const char *text, *clean; } table[] = {
+		{ "", "" }, { "/dev/shm/file 1", "/dev/shm/file 1" }, { "a\tb\nc\x7f", "a?b?c?" },
+		{ "\033]0;title\a\033[31m", "?]0;title??[31m" },
+		{ "\xc2\x9b" "31m", "??31m" }, { "\xc2\x80\xc2\x9f", "????" },
+		{ "\xc2\xa0\xc3\xa9\xc3\x9b", "\xc2\xa0\xc3\xa9\xc3\x9b" }, { "\xc2", "\xc2" },
+	};
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < LENGTH(table); i++) {
+		snprintf(text, sizeof(text), "%s", table[i].text);
+		text_clean(text);
+		tap_ok(!strcmp(text, table[i].clean), "text for a terminal, %zu", i);
+	}
+	listen_begin();
+	fail(TOOL_FAILED, "%s", "a\xc2\x9b" "31m\033");
+	listen_end();
+	tap_ok(one_line(heard_text, "a??31m?"), "an error line");
+}
+
 /* ---- lists of policies --------------------------------------------------------- */
 
 /* Are they these, in that order? */
@@ -276,6 +298,7 @@ int main(void)
 	test_sizes();
 	test_size_text();
 	test_hostile();
+	test_clean();
 	test_policies();
 	test_policies_add_up();
 	test_matrix();
