@@ -147,7 +147,7 @@ static int clear(const struct job *j, struct result *r)
 	};
 	int err = TOOL_OK;
 
-	/* Of a file that had no page at all the kernel has just zeroed all of them. */
+	/* Of a file that had nothing in it the kernel has just zeroed all pages. */
 	if (r->file.resident && clearpages_zero_parallel(r->file.base, r->file.mapped, j->policy, &o))
 		err = lost(r);
 	else if (r->file.resident)
@@ -172,6 +172,17 @@ static int foresee(const struct job *j, struct result *r)
 	return TOOL_OK;
 }
 
+/* Of hugetlb the look before cannot tell where pages are: what the file has got since. */
+static void count_again(struct result *r)
+{
+	struct memfile after = r->file;
+
+	if (after.kind != MEMFILE_HUGETLB)
+		return;
+	memfile_count(&after);
+	r->filled = after.allocated > r->file.allocated ? after.allocated - r->file.allocated : 0;
+}
+
 static int fill_and_clear(const struct job *j, struct result *r)
 {
 	int err = memfile_map(&r->file, r->why, sizeof(r->why));
@@ -180,6 +191,8 @@ static int fill_and_clear(const struct job *j, struct result *r)
 		return err;
 	memfile_guard(&r->file);
 	err = fill(j, r);
+	if (!err)
+		count_again(r);
 	if (!err && j->clear)
 		err = clear(j, r);
 	if (memfile_lost())

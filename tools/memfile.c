@@ -96,7 +96,6 @@ static int find_device(struct memfile *f, dev_t device, char *why, size_t size)
 	if (!device_number(device, "size", &f->bytes) || !device_number(device, "align", &f->page) ||
 	    !f->page)
 		return refuse(why, size, "its size or alignment is not in /sys/dev/char");
-	f->resident = f->bytes;
 	return TOOL_OK;
 }
 
@@ -110,7 +109,6 @@ static int find_kind(struct memfile *f, bool clear, char *why, size_t size)
 	if (S_ISCHR(st.st_mode))
 		return find_device(f, st.st_rdev, why, size);
 	f->bytes = (uint64_t)st.st_size;
-	f->resident = (uint64_t)st.st_blocks * 512;
 	if (fs.f_type == HUGETLBFS_MAGIC) {
 		f->kind = MEMFILE_HUGETLB;
 		f->page = (uint64_t)fs.f_bsize;
@@ -120,7 +118,6 @@ static int find_kind(struct memfile *f, bool clear, char *why, size_t size)
 	} else if (is_fsdax(f->fd)) {
 		f->kind = MEMFILE_FSDAX;
 		f->page = (uint64_t)sysconf(_SC_PAGESIZE);
-		f->resident = f->bytes;
 		if (clear)
 			return refuse(why, size, "--clear: a file of a DAX file system keeps data, "
 				      "expected a file of hugetlbfs or tmpfs, a memfd, or a DAX device");
@@ -130,6 +127,42 @@ static int find_kind(struct memfile *f, bool clear, char *why, size_t size)
 		return TOOL_FAILED;
 	}
 	return TOOL_OK;
+}
+
+/*
+ * Bytes of whole pages within its end that have contents. Only what the kernel says in so
+ * many words means that there are none, for --clear leaves such a file as it is; where
+ * it says something else, or the file is being truncated, it is the most there can be.
+ */
+static uint64_t count_data(const struct memfile *f)
+{
+	const uint64_t most = f->allocated < f->mapped ? f->allocated : f->mapped;
+	uint64_t sum = 0, from, to;
+	off_t at, end = 0;
+
+	while ((at = lseek(f->fd, end, SEEK_DATA)) >= 0 && (uint64_t)at < f->bytes) {
+		end = lseek(f->fd, at, SEEK_HOLE);
+		if (end <= at)
+			return most;
+		from = (uint64_t)at / f->page * f->page;
+		to = ((uint64_t)end + f->page - 1) / f->page * f->page;
+		sum += (to < f->mapped ? to : f->mapped) - from;
+	}
+	return at < 0 && errno != ENXIO ? most : sum;
+}
+
+void memfile_count(struct memfile *f)
+{
+	struct stat st;
+
+	f->allocated = f->resident = f->mapped;
+	if (f->kind == MEMFILE_DEVDAX || f->kind == MEMFILE_FSDAX || fstat(f->fd, &st))
+		return;
+	f->allocated = (uint64_t)st.st_blocks * 512;
+	if (f->kind != MEMFILE_HUGETLB)
+		f->resident = count_data(f);
+	else if (f->allocated < f->mapped)
+		f->resident = f->allocated;
 }
 
 int memfile_open(const char *path, bool clear, struct memfile *f, char *why, size_t why_size)
@@ -152,9 +185,11 @@ int memfile_open(const char *path, bool clear, struct memfile *f, char *why, siz
 	err = check_type(&st, why, why_size);
 	if (!err)
 		err = find_kind(f, clear, why, why_size);
-	if (!err)
-		f->mapped = (size_t)((f->bytes + f->page - 1) / f->page * f->page);
-	return err;
+	if (err)
+		return err;
+	f->mapped = (size_t)((f->bytes + f->page - 1) / f->page * f->page);
+	memfile_count(f);
+	return TOOL_OK;
 }
 
 int memfile_map(struct memfile *f, char *why, size_t why_size)

@@ -20,7 +20,8 @@ struct memfile {
 	enum memfile_kind kind;
 	uint64_t bytes;		/* its size */
 	uint64_t page;		/* of its pages */
-	uint64_t resident;	/* bytes that it has pages for; of DAX all */
+	uint64_t resident;	/* see memfile_count() */
+	uint64_t allocated;	/* the same */
 	char *base;		/* where it is mapped, or NULL */
 	size_t mapped;		/* its size in whole pages */
 };
@@ -32,7 +33,17 @@ struct memfile {
  */
 int memfile_open(const char *path, bool clear, struct memfile *f, char *why, size_t why_size);
 
-/* Map all of it; the same. */
+/*
+ * What it has now, in bytes of whole pages; memfile_open() has done it once.
+ * allocated: of all its pages, also those beyond its end and those that fallocate()
+ * has put there and nobody has touched. resident: of pages within its end that a
+ * fault finds ready. Of DAX both are all of it. Of hugetlb the kernel says how many
+ * pages there are and not where (its SEEK_DATA finds no hole, mincore() sees but this
+ * process's mapping): resident is then allocated, as far as the file goes.
+ */
+void memfile_count(struct memfile *f);
+
+/* Map all of it; the same as memfile_open(). */
 int memfile_map(struct memfile *f, char *why, size_t why_size);
 
 /* For any that memfile_open() has seen. */

@@ -113,6 +113,25 @@ print(os.pread(fd, 3 << 20, 0) == bytes(3 << 20), flush=True)'
 	[[ $output == *"resident already"* ]]
 }
 
+@test "populate: pages beyond its end are none of a file, untouched ones have yet to be filled" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	truncate -s 1M "$f"
+	fallocate -n -o 1M -l 4M "$f"
+	fallocate -l 1M "$shm/untouched"
+	for file in "$f" "$shm/untouched"; do
+		before=$(blocks "$file")
+		"$CLEARPAGES" populate -n --json "$file" |
+			jq -e '.files[0] | .result == "to be filled" and .filled_bytes == 1048576'
+		[ "$(blocks "$file")" -eq "$before" ]
+		"$CLEARPAGES" populate --json "$file" |
+			jq -e '.files[0] | .result == "resident" and .filled_bytes == 1048576'
+		"$CLEARPAGES" populate -n --json "$file" |
+			jq -e '.files[0] | .result == "resident already" and .filled_bytes == 0'
+	done
+	[ "$(blocks "$f")" -eq $((5 * 2048)) ]
+	[ "$(blocks "$shm/untouched")" -eq 2048 ]
+}
+
 @test "populate: a file's name is no order to the terminal" {
 	command -v script >/dev/null || skip "script is not installed"
 	local name=$shm/$'a\e]0;PWNED\a\e[31mx\xc2\x9b31mx'

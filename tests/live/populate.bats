@@ -79,6 +79,20 @@ fd = os.open(sys.argv[1], os.O_RDWR)
 assert mmap.mmap(fd, 16 << 20)[:] == bytes(16 << 20)' "$file"
 }
 
+@test "populate: a memfd of huge pages with some beyond its end: all of it is filled, and said" {
+	needs_room 2048 12
+	grow 2048 12
+	hold $((16 << 20))
+	fallocate -n -o 16M -l 8M "$file"
+	populate "$file"
+	[ "$status" -eq 0 ]
+	[[ $output == *" hugetlb "*" 16M "*" 2M "*" 16M "*" resident"* ]]
+	has 12
+	populate "$file"
+	[[ $output == *" hugetlb "*" 16M "*" 2M "*" 0B "*" resident"* ]]
+	has 12
+}
+
 @test "populate: too few pages: exit 1, the pool is named, no page is kept" {
 	needs_empty_pool 2048
 	needs_room 2048 3
