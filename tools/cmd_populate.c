@@ -222,7 +222,7 @@ static int do_file(const struct job *j, const char *path, struct result *r)
 	progress(NULL);
 	memfile_close(&r->file);
 	if (err) {
-		r->filled = 0; /* or in part */
+		r->filled = r->cleared = 0; /* or in part */
 		r->word = "failed";
 		fail(err, "%.256s: %s", path, r->why);
 	}
