@@ -12,6 +12,7 @@
 #include "clearpages.h"
 #include "commands.h"
 #include "memfile.h"
+#include "memory.h"
 #include "output.h"
 #include "random.h"
 #include "tool.h"
@@ -169,6 +170,9 @@ static int foresee(const struct job *j, struct result *r)
 	need.perhaps = r->filled / f->page;
 	if (f->kind == MEMFILE_HUGETLB && limits_check_fault("", &need, r->why, sizeof(r->why)))
 		return TOOL_FAILED;
+	/* What fallocate() has put there has yet to be filled, but needs no memory any more. */
+	if ((f->kind == MEMFILE_TMPFS || f->kind == MEMFILE_MEMFD) && f->allocated < f->mapped)
+		return memory_check("", f->mapped - f->allocated, r->why, sizeof(r->why));
 	return TOOL_OK;
 }
 

@@ -132,6 +132,38 @@ print(os.pread(fd, 3 << 20, 0) == bytes(3 << 20), flush=True)'
 	[ "$(blocks "$shm/untouched")" -eq 2048 ]
 }
 
+# too_large FILE: refused for want of memory, with no block more. Where it is not, the
+# limit of the address space has to keep the machine from what would come then.
+too_large() {
+	local before
+	before=$(stat -L -c %b "$1")
+	run --separate-stderr bash -c 'ulimit -v '"$total"'
+		timeout 60 "$CLEARPAGES" populate "$0"' "$1"
+	echo "exit code $status; stdout: $output; stderr: $stderr"
+	[ "$status" -eq 1 ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "clearpages: $1: "*" of memory needed, "*" to be had ("*" available, "*" of swap free): "* ]]
+	[ "$(stat -L -c %b "$1")" -eq "$before" ]
+}
+
+@test "populate: a file larger than memory: exit 1 at once, nothing is filled" {
+	total=$(awk '/^(MemTotal|SwapTotal):/ { kib += $2 } END { print kib }' /proc/meminfo)
+	truncate -s $((2 * total))K "$f"
+	echo x | dd of="$f" conv=notrunc status=none
+	too_large "$f"
+	command -v python3 >/dev/null || skip "python3 is not installed: the same of a memfd"
+	coproc python3 -c '
+import os, sys
+fd = os.memfd_create("x")
+os.ftruncate(fd, int(sys.argv[1]) << 10)
+print(fd, flush=True)
+sys.stdin.readline()' $((2 * total))
+	read -r fd <&"${COPROC[0]}"
+	too_large "/proc/$COPROC_PID/fd/$fd"
+	echo >&"${COPROC[1]}"
+	wait "$COPROC_PID"
+}
+
 @test "populate: a file's name is no order to the terminal" {
 	command -v script >/dev/null || skip "script is not installed"
 	local name=$shm/$'a\e]0;PWNED\a\e[31mx\xc2\x9b31mx'
