@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Medians, spreads and intervals against values worked out by hand; what counts as noise. */
 #include <math.h>
+#include <stdint.h>
 
 #include "../../tools/noise.h"
 #include "../../tools/stats.h"
@@ -43,14 +44,18 @@ static void test_stats(void)
 /* 1, 2 .. n in a scrambled order over 1: the order statistics are the numbers themselves. */
 static void ranks(unsigned int n, struct ratio *r)
 {
-	double a[100], b[100];
+	double *a = calloc(n, sizeof(*a)), *b = calloc(n, sizeof(*b));
 	unsigned int i;
 
+	if (!a || !b)
+		abort();
 	for (i = 0; i < n; i++) {
-		a[i] = 1 + (i * 7 + 3) % n; /* no n here is a multiple of 7 */
+		a[i] = 1 + (i * UINT64_C(7) + 3) % n; /* no n here is a multiple of 7 */
 		b[i] = 1;
 	}
 	ratio_of(a, b, n, r);
+	free(a);
+	free(b);
 }
 
 /*
@@ -83,6 +88,80 @@ static void test_interval(void)
 			    n + 1 - k))
 			tap_note("%d: %g to %g, median %g", r.interval, r.low, r.high, r.median);
 	}
+}
+
+/*
+ * k by a sum without logarithms or powers of two: the terms of the binomial
+ * distribution as multiples of the one in the middle, from there to either side,
+ * and all of them together in the place of 2^n. Those that are 0 in a double are
+ * too far out to count.
+ */
+static unsigned int cut_from_the_middle(unsigned int n)
+{
+	double *term = calloc(n + 1, sizeof(*term)), all = 0, below = 0;
+	unsigned int k;
+
+	if (!term)
+		abort();
+	term[n / 2] = 1;
+	for (k = n / 2; k > 0; k--)
+		term[k - 1] = term[k] * k / (n - k + 1);
+	for (k = n / 2; k < n; k++)
+		term[k + 1] = term[k] * (n - k) / (k + 1);
+	for (k = 0; k <= n; k++)
+		all += term[k];
+	for (k = 0; k < n; k++) {
+		below += term[k];
+		if (2 * below / all > 0.05)
+			break;
+	}
+	free(term);
+	return k;
+}
+
+/* From 1075 on 0.5^n is 0 in a double; a command line may ask for a million. */
+static void test_interval_of_many(void)
+{
+	static const unsigned int many[] = {
+		6, 100, 1000, 1023, 1074, 1075, 1076, 1100, 2000, 16445, 16447, 100000, 1000000,
+	};
+	struct ratio r;
+	size_t i;
+
+	for (i = 0; i < LENGTH(many); i++) {
+		unsigned int n = many[i], k = cut_from_the_middle(n);
+
+		ranks(n, &r);
+		if (!tap_ok(r.interval && near(r.low, k) && near(r.high, n + 1.0 - k) &&
+			    r.low < r.median && r.median < r.high, "%u pairs: from the %u. to the %u.",
+			    n, k, n + 1 - k))
+			tap_note("%d: %g to %g, median %g", r.interval, r.low, r.high, r.median);
+	}
+	/* The same by the normal approximation, which is good to a sample or two. */
+	ranks(100000, &r);
+	tap_ok(fabs(r.low - (50000 - 1.959964 * sqrt(100000) / 2)) < 2, "and as tables have it");
+}
+
+/* Samples that are one below and one above 1 in turn show nothing, however many. */
+static void test_many_alike(void)
+{
+	enum { MANY = 1100 };
+	static double a[MANY], b[MANY];
+	unsigned int i, n;
+	bool claimed = false, ordered = true;
+	struct ratio r;
+
+	for (i = 0; i < MANY; i++) {
+		a[i] = i % 2 ? 0.9 : 1.1;
+		b[i] = 1;
+	}
+	for (n = 1; n <= MANY; n++) {
+		ratio_of(a, b, n, &r);
+		claimed = claimed || ratio_differs(&r);
+		ordered = ordered && r.low <= r.high;
+	}
+	tap_ok(!claimed, "1 to %d pairs that differ either way: no difference claimed", MANY);
+	tap_ok(ordered, "1 to %d pairs: the interval is no inverted one", MANY);
 }
 
 static void test_ratio(void)
@@ -159,6 +238,8 @@ int main(void)
 {
 	test_stats();
 	test_interval();
+	test_interval_of_many();
+	test_many_alike();
 	test_ratio();
 	test_noise();
 	return tap_done();
