@@ -289,7 +289,7 @@ static int find_pages(struct bench *b, char *why, unsigned int size)
 	int err;
 
 	b->kind = REGION_HUGETLB;
-	err = reserve_need(b->page, b->size / b->page, b->node, b->reserve, why, size);
+	err = reserve_need("", b->page, b->size / b->page, b->node, b->reserve, why, size);
 	if (!err || b->page != region_pmd_bytes())
 		return err;
 	note("no hugetlb pages, taking transparent ones: %s", why);

@@ -125,7 +125,7 @@ int bench_memory(const struct bench *b, uint64_t bytes)
 		return fail(TOOL_USAGE, "-s: %s are more than the %s of memory in this machine",
 			    need, size_text(total, have, sizeof(have)));
 	if (b->kind == REGION_HUGETLB) {
-		err = reserve_need(b->page, bytes / b->page, b->node, b->reserve, why,
+		err = reserve_need("", b->page, bytes / b->page, b->node, b->reserve, why,
 				   sizeof(why));
 		return err ? fail(err, "%s", why) : TOOL_OK;
 	}

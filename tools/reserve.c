@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,20 +28,28 @@ struct request {
 static int keeper_socket = -1;
 static pid_t keeper;
 
+/* Below a root: the number of pages in the pool of a node, or of all. Returns path. */
+static const char *pool_path(uint64_t page_bytes, int node, char *path, size_t size)
+{
+	unsigned long long kib = page_bytes >> 10;
+
+	if (node == LIMITS_ANY_NODE)
+		snprintf(path, size, "/sys/kernel/mm/hugepages/hugepages-%llukB/nr_hugepages", kib);
+	else
+		snprintf(path, size,
+			 "/sys/devices/system/node/node%d/hugepages/hugepages-%llukB/nr_hugepages",
+			 node, kib);
+	return path;
+}
+
 /* ---- in the keeper ----------------------------------------------------------- */
 
-static int open_pool(const struct request *r)
+static int open_pool(const char *root, const struct request *r)
 {
-	unsigned long long kib = r->page_bytes >> 10;
-	char path[128];
+	char path[PATH_MAX], below[128];
 
-	if (r->node == LIMITS_ANY_NODE)
-		snprintf(path, sizeof(path),
-			 "/sys/kernel/mm/hugepages/hugepages-%llukB/nr_hugepages", kib);
-	else
-		snprintf(path, sizeof(path),
-			 "/sys/devices/system/node/node%d/hugepages/hugepages-%llukB/nr_hugepages",
-			 r->node, kib);
+	snprintf(path, sizeof(path), "%s%s", root,
+		 pool_path(r->page_bytes, r->node, below, sizeof(below)));
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
@@ -62,10 +71,10 @@ static void lock_pool(int fd)
  * changed by a difference, not set to a value. What is read counts surplus
  * pages, what is written does not.
  */
-static int64_t change_pool(const struct request *r, int64_t by)
+static int64_t change_pool(const char *root, const struct request *r, int64_t by)
 {
 	struct limits_pool before = { 0 }, after = { 0 };
-	int fd = open_pool(r);
+	int fd = open_pool(root, r);
 	char text[32];
 	int64_t want;
 	int len, err = 0;
@@ -73,7 +82,7 @@ static int64_t change_pool(const struct request *r, int64_t by)
 	if (fd < 0)
 		return -errno;
 	lock_pool(fd);
-	if (limits_pool("", r->page_bytes, r->node, &before)) {
+	if (limits_pool(root, r->page_bytes, r->node, &before)) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -81,7 +90,7 @@ static int64_t change_pool(const struct request *r, int64_t by)
 	len = snprintf(text, sizeof(text), "%lld", (long long)(want > 0 ? want : 0));
 	if (write(fd, text, (size_t)len) != len)
 		err = -errno;
-	else if (limits_pool("", r->page_bytes, r->node, &after))
+	else if (limits_pool(root, r->page_bytes, r->node, &after))
 		err = -ENOENT;
 	close(fd); /* and with it the lock */
 	if (err)
@@ -89,23 +98,23 @@ static int64_t change_pool(const struct request *r, int64_t by)
 	return (int64_t)(after.total - after.surplus) - (int64_t)(before.total - before.surplus);
 }
 
-static void keep(int socket)
+static void keep(const char *root, int socket)
 {
 	struct request held[HELD], r;
 	unsigned int i, count = 0;
 
 	while (recv(socket, &r, sizeof(r), 0) == (ssize_t)sizeof(r)) {
-		int64_t got = count < HELD ? change_pool(&r, (int64_t)r.pages) : -ENOSPC;
+		int64_t got = count < HELD ? change_pool(root, &r, (int64_t)r.pages) : -ENOSPC;
 
 		if (got > 0 && (uint64_t)got < r.pages) /* half of it is of no use */
-			change_pool(&r, -got);
+			change_pool(root, &r, -got);
 		else if (got > 0)
 			held[count++] = r;
 		if (send(socket, &got, sizeof(got), MSG_NOSIGNAL) != (ssize_t)sizeof(got))
 			break;
 	}
 	for (i = 0; i < count; i++)
-		change_pool(&held[i], -(int64_t)held[i].pages);
+		change_pool(root, &held[i], -(int64_t)held[i].pages);
 }
 
 /* ---- in the program ------------------------------------------------------------ */
@@ -163,7 +172,7 @@ static void catch_signals(void)
 	}
 }
 
-static int start_keeper(void)
+static int start_keeper(const char *root)
 {
 	int pair[2];
 
@@ -186,7 +195,7 @@ static int start_keeper(void)
 		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);
 		close(pair[0]);
-		keep(pair[1]);
+		keep(root, pair[1]);
 		_exit(0);
 	}
 	close(pair[1]);
@@ -194,11 +203,11 @@ static int start_keeper(void)
 	return 0;
 }
 
-static int64_t ask_keeper(uint64_t page_bytes, uint64_t pages, int node)
+static int64_t ask_keeper(const char *root, uint64_t page_bytes, uint64_t pages, int node)
 {
 	struct request r;
 	int64_t got;
-	int err = keeper_socket < 0 ? start_keeper() : 0;
+	int err = keeper_socket < 0 ? start_keeper(root) : 0;
 
 	if (err)
 		return err;
@@ -212,12 +221,12 @@ static int64_t ask_keeper(uint64_t page_bytes, uint64_t pages, int node)
 	return got;
 }
 
-static int enlarge(uint64_t page_bytes, uint64_t missing, int node, char *why,
+static int enlarge(const char *root, uint64_t page_bytes, uint64_t missing, int node, char *why,
 		   unsigned int why_size)
 {
 	unsigned long long kib = page_bytes >> 10;
 	char each[32], all[32];
-	int64_t got = ask_keeper(page_bytes, missing, node);
+	int64_t got = ask_keeper(root, page_bytes, missing, node);
 
 	size_text(page_bytes, each, sizeof(each));
 	if (got < 0) {
@@ -239,39 +248,56 @@ static int enlarge(uint64_t page_bytes, uint64_t missing, int node, char *why,
 	return TOOL_OK;
 }
 
-int reserve_need(uint64_t page_bytes, uint64_t pages, int node, enum reserve_mode mode, char *why,
-		 unsigned int why_size)
+/*
+ * Pages that the pool lacks, and with a node also the pool of all nodes: a page
+ * that is promised to somebody is counted in that one only, and then it does not
+ * help that the node has it free.
+ */
+static uint64_t pages_missing(const char *root, uint64_t page_bytes, uint64_t pages, int node,
+			      const struct limits_pool *pool)
+{
+	uint64_t here = limits_available(pool), everywhere = here;
+	struct limits_pool all;
+
+	if (node != LIMITS_ANY_NODE && !limits_pool(root, page_bytes, LIMITS_ANY_NODE, &all))
+		everywhere = limits_available(&all);
+	if (everywhere < here)
+		here = everywhere;
+	return pages > here ? pages - here : 0;
+}
+
+int reserve_need(const char *root, uint64_t page_bytes, uint64_t pages, int node,
+		 enum reserve_mode mode, char *why, unsigned int why_size)
 {
 	struct limits_pool pool;
-	char each[32];
-	uint64_t available;
+	char each[32], path[128];
+	uint64_t missing;
 	int err;
 
 	catch_signals(); /* SIGBUS is for those too whose pool was large enough */
-	if (limits_pool("", page_bytes, node, &pool)) {
+	if (limits_pool(root, page_bytes, node, &pool)) {
 		snprintf(why, why_size, "this kernel has no huge pages of %s: see "
 			 "'clearpages list machine' for those it has",
 			 size_text(page_bytes, each, sizeof(each)));
 		return TOOL_UNSUPPORTED;
 	}
 	/* A cgroup limit is no better after the pool has grown: look before. */
-	if (limits_check_cgroup("", page_bytes, pages, why, why_size))
+	if (limits_check_cgroup(root, page_bytes, pages, why, why_size))
 		return TOOL_FAILED;
-	available = limits_available(&pool);
-	if (available < pages && mode != RESERVE_NEVER &&
-	    (mode == RESERVE_ASKED || geteuid() == 0)) {
-		err = enlarge(page_bytes, pages - available, node, why, why_size);
+	missing = pages_missing(root, page_bytes, pages, node, &pool);
+	if (missing && mode != RESERVE_NEVER && (mode == RESERVE_ASKED || geteuid() == 0)) {
+		err = enlarge(root, page_bytes, missing, node, why, why_size);
 		if (err)
 			return err;
 	}
-	err = limits_check("", page_bytes, pages, node, why, why_size);
-	if (err && available < pages && strlen(why) < why_size) {
-		unsigned long long kib = page_bytes >> 10;
+	err = limits_check(root, page_bytes, pages, node, why, why_size);
+	if (err && missing && strlen(why) < why_size) {
+		unsigned long long enough = pool.total - pool.surplus + missing;
 		size_t len = strlen(why);
 
-		snprintf(why + len, why_size - len, ": as root, use --reserve, or type "
-			 "'echo %llu > /sys/kernel/mm/hugepages/hugepages-%llukB/nr_hugepages'",
-			 (unsigned long long)(pool.total - pool.surplus + pages - available), kib);
+		snprintf(why + len, why_size - len,
+			 ": as root, use --reserve, or type 'echo %llu > %s'", enough,
+			 pool_path(page_bytes, node, path, sizeof(path)));
 	}
 	return err ? TOOL_FAILED : TOOL_OK;
 }

@@ -21,12 +21,13 @@ enum reserve_mode {
 /*
  * Make sure that `pages` huge pages can be mapped: look at pools and cgroup
  * limits, and enlarge the pool if that is what is missing and mode allows it.
- * node: LIMITS_ANY_NODE or a node. TOOL_OK, or an exit code with why (one
- * line, of what is missing and what to type) written, not printed. To be
- * called before there are threads.
+ * root: "", or a dump; the same in all calls until reserve_release(). node:
+ * LIMITS_ANY_NODE or a node. TOOL_OK, or an exit code with why (one line, of
+ * what is missing and what to type) written, not printed. To be called before
+ * there are threads.
  */
-int reserve_need(uint64_t page_bytes, uint64_t pages, int node, enum reserve_mode mode, char *why,
-		 unsigned int why_size);
+int reserve_need(const char *root, uint64_t page_bytes, uint64_t pages, int node,
+		 enum reserve_mode mode, char *why, unsigned int why_size);
 
 /* Give back all that was reserved, and wait until it is done. */
 void reserve_release(void);
