@@ -24,13 +24,15 @@ struct member {
 	int schedstat;		/* its own /proc file, or -1 */
 	int result;
 	uint64_t from_ns, to_ns, delay_ns, cycles;
+	bool counted;		/* cycles are all that there were */
 };
 
 struct crew {
 	struct member *members;
 	unsigned int *cpus;
 	unsigned int count;	/* members that run */
-	unsigned int waiting;	/* of the job at hand, not done yet */
+	unsigned int waiting;	/* of the job at hand, not done yet; at first, not born yet */
+	int count_error;	/* why a member has no counter, or 0 */
 	unsigned long job;	/* counts up: a new number is a new job */
 	bool ending, cycles;
 	pthread_mutex_t lock;
@@ -61,13 +63,16 @@ static uint64_t run_delay(int fd)
 	return sscanf(text, "%llu %llu", &on_cpu, &waited) == 2 ? waited : 0;
 }
 
-static uint64_t counted(int fd)
+static bool read_counter(int fd, struct crew_counter *c)
 {
-	uint64_t value = 0;
+	return fd >= 0 && read(fd, c, sizeof(*c)) == (ssize_t)sizeof(*c);
+}
 
-	if (fd < 0 || read(fd, &value, sizeof(value)) != (ssize_t)sizeof(value))
-		return 0;
-	return value;
+bool crew_counted(const struct crew_counter *from, const struct crew_counter *to,
+		  uint64_t *cycles)
+{
+	*cycles = to->value - from->value;
+	return to->running_ns - from->running_ns == to->enabled_ns - from->enabled_ns;
 }
 
 /* Of the calling thread, or -1. */
@@ -77,6 +82,7 @@ static int open_counter(void)
 		.type = PERF_TYPE_HARDWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -97,7 +103,10 @@ int crew_can_count(void)
 static void do_job(struct member *m)
 {
 	struct crew *c = m->crew;
-	uint64_t cycles = counted(m->counter), delay = run_delay(m->schedstat);
+	uint64_t delay = run_delay(m->schedstat);
+	struct crew_counter from, to;
+
+	m->counted = read_counter(m->counter, &from);
 
 	/*
 	 * The start line: spun for, so that all leave it within a cache miss of
@@ -110,7 +119,27 @@ static void do_job(struct member *m)
 	m->result = c->fn(c->arg, m->index);
 	m->to_ns = now_ns();
 	m->delay_ns = run_delay(m->schedstat) - delay;
-	m->cycles = counted(m->counter) - cycles;
+	m->cycles = 0;
+	m->counted = m->counted && read_counter(m->counter, &to) &&
+		     crew_counted(&from, &to, &m->cycles);
+}
+
+/* Opens what a member reads, and tells crew_new() whether it could. */
+static void be_born(struct member *m)
+{
+	struct crew *c = m->crew;
+	int err;
+
+	m->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	if (c->cycles)
+		m->counter = open_counter();
+	err = c->cycles && m->counter < 0 ? errno : 0;
+	pthread_mutex_lock(&c->lock);
+	if (err)
+		c->count_error = err;
+	if (!--c->waiting)
+		pthread_cond_signal(&c->done);
+	pthread_mutex_unlock(&c->lock);
 }
 
 static void *live(void *arg)
@@ -119,9 +148,7 @@ static void *live(void *arg)
 	struct crew *c = m->crew;
 	unsigned long seen = 0;
 
-	m->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	if (c->cycles)
-		m->counter = open_counter();
+	be_born(m);
 	for (;;) {
 		pthread_mutex_lock(&c->lock);
 		while (c->job == seen && !c->ending)
@@ -167,36 +194,64 @@ static int start(struct crew *c, unsigned int i)
 	return err;
 }
 
-int crew_new(const unsigned int *cpus, unsigned int count, bool cycles, struct crew **crew)
+static struct crew *crew_alloc(const unsigned int *cpus, unsigned int count, bool cycles)
 {
 	struct crew *c = calloc(1, sizeof(*c));
-	unsigned int i;
-	int err = 0;
 
-	if (c) {
-		c->members = calloc(count, sizeof(*c->members));
-		c->cpus = calloc(count, sizeof(*c->cpus));
-	}
-	if (!c || !c->members || !c->cpus) {
-		if (c) {
-			free(c->members);
-			free(c->cpus);
-		}
+	if (!c)
+		return NULL;
+	c->members = calloc(count, sizeof(*c->members));
+	c->cpus = calloc(count, sizeof(*c->cpus));
+	if (!c->members || !c->cpus) {
+		free(c->members);
+		free(c->cpus);
 		free(c);
-		return fail(TOOL_FAILED, "out of memory for %u threads", count);
+		return NULL;
 	}
 	memcpy(c->cpus, cpus, count * sizeof(*cpus));
 	c->cycles = cycles;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->begin, NULL);
 	pthread_cond_init(&c->done, NULL);
+	return c;
+}
+
+/* All but those that were not started. Returns why one of them cannot count, or 0. */
+static int wait_for_births(struct crew *c, unsigned int missing)
+{
+	int err;
+
+	pthread_mutex_lock(&c->lock);
+	c->waiting -= missing;
+	while (c->waiting)
+		pthread_cond_wait(&c->done, &c->lock);
+	err = c->count_error;
+	pthread_mutex_unlock(&c->lock);
+	return err;
+}
+
+int crew_new(const unsigned int *cpus, unsigned int count, bool cycles, struct crew **crew)
+{
+	struct crew *c = crew_alloc(cpus, count, cycles);
+	int err = 0, count_error;
+	unsigned int i;
+
+	if (!c)
+		return fail(TOOL_FAILED, "out of memory for %u threads", count);
+	c->waiting = count;
 	for (i = 0; i < count && !err; i++) {
 		err = start(c, i);
 		c->count += !err;
 	}
-	if (err) {
+	count_error = wait_for_births(c, count - c->count);
+	if (err)
 		fail(TOOL_FAILED, "cannot start a thread on cpu %u: %s", cpus[c->count],
 		     strerror(err));
+	else if (count_error)
+		fail(TOOL_FAILED, "-c: no cycle counter for one of %u threads (%s): leave -c out, or "
+		     "see 'ulimit -n' and /proc/sys/kernel/perf_event_paranoid", count,
+		     strerror(count_error));
+	if (err || count_error) {
 		crew_free(c);
 		return TOOL_FAILED;
 	}
@@ -234,14 +289,8 @@ const unsigned int *crew_cpus(const struct crew *c)
 	return c->cpus;
 }
 
-int crew_run(struct crew *c, int (*fn)(void *arg, unsigned int member), void *arg,
-	     struct crew_time *time)
+static void run_job(struct crew *c, int (*fn)(void *arg, unsigned int member), void *arg)
 {
-	uint64_t from = UINT64_MAX, to = 0;
-	struct crew_time t = { 0 };
-	int result = TOOL_OK;
-	unsigned int i;
-
 	pthread_mutex_lock(&c->lock);
 	c->fn = fn;
 	c->arg = arg;
@@ -252,7 +301,18 @@ int crew_run(struct crew *c, int (*fn)(void *arg, unsigned int member), void *ar
 	while (c->waiting)
 		pthread_cond_wait(&c->done, &c->lock);
 	pthread_mutex_unlock(&c->lock);
+}
 
+int crew_run(struct crew *c, int (*fn)(void *arg, unsigned int member), void *arg,
+	     struct crew_time *time)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+	struct crew_time t = { 0 };
+	bool counted = true;
+	int result = TOOL_OK;
+	unsigned int i;
+
+	run_job(c, fn, arg);
 	for (i = 0; i < c->count; i++) {
 		const struct member *m = &c->members[i];
 
@@ -262,10 +322,15 @@ int crew_run(struct crew *c, int (*fn)(void *arg, unsigned int member), void *ar
 		to = m->to_ns > to ? m->to_ns : to;
 		t.delay_ns = m->delay_ns > t.delay_ns ? m->delay_ns : t.delay_ns;
 		t.cycles += m->cycles;
+		counted = counted && m->counted;
 	}
 	t.ns = to - from;
-	if (time)
-		*time = t;
+	if (!time)
+		return result;
+	*time = t;
+	if (!result && c->cycles && !counted)
+		result = fail(TOOL_FAILED, "-c: cycles were counted for a part of the time only, since "
+			      "others such as perf use the counters: end them, or leave -c out");
 	return result;
 }
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -262,6 +263,60 @@ static void test_cycles(const unsigned int *cpus, unsigned int count)
 	crew_free(crew);
 }
 
+/*
+ * A reading against one before it. Where there are more events than counters each
+ * is on for a part of the time: whatever it says then, it is not all.
+ */
+static void test_counted(void)
+{
+	static const struct {
+		struct crew_counter from, to;
+		bool all;
+		uint64_t cycles;
+		const char *name;
+	} table[] = {
+		{ { 0, 0, 0 }, { 900, 300, 300 }, true, 900, "all of the time" },
+		{ { 500, 40, 40 }, { 510, 45, 45 }, true, 10, "all of the time since" },
+		{ { 500, 40, 30 }, { 510, 45, 35 }, true, 10, "a part before, all of it since" },
+		{ { 500, 40, 40 }, { 505, 45, 44 }, false, 5, "a part of the time" },
+		{ { 500, 40, 40 }, { 500, 45, 40 }, false, 0, "none of the time" },
+		{ { UINT64_MAX - 9, 1, 1 }, { 10, 2, 2 }, true, 20, "past its end" },
+	};
+	uint64_t cycles;
+	size_t i;
+
+	for (i = 0; i < LENGTH(table); i++)
+		tap_ok(crew_counted(&table[i].from, &table[i].to, &cycles) == table[i].all &&
+		       cycles == table[i].cycles, "a counter that ran %s", table[i].name);
+}
+
+/*
+ * No more files can be opened, so that no member gets a counter, on any machine:
+ * one line and no crew, and not one that counts 0.
+ */
+static void test_no_counter(const unsigned int *cpus, unsigned int count)
+{
+	struct rlimit before, none;
+	struct crew *crew = NULL, *plain = NULL;
+	char said[64];
+	int err, without;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = before;
+	none.rlim_cur = 0;
+	listen_begin();
+	setrlimit(RLIMIT_NOFILE, &none);
+	err = crew_new(cpus, count, true, &crew);
+	without = crew_new(cpus, count, false, &plain);
+	setrlimit(RLIMIT_NOFILE, &before);
+	listen_end();
+	snprintf(said, sizeof(said), "no cycle counter for one of %u threads", count);
+	tap_ok(err == TOOL_FAILED && !crew && one_line(heard_text, said),
+	       "%u members, none with a counter: no crew", count);
+	if (tap_ok(without == TOOL_OK && plain, "%u members without counters: a crew", count))
+		crew_free(plain);
+}
+
 /* A cpu that there is not: one line, and the threads that did start end. */
 static void test_refused(const unsigned int *cpus)
 {
@@ -284,6 +339,9 @@ int main(void)
 	test_line(cpus, distinct < 2 ? 2 : distinct);
 	test_distance(cpus, distinct);
 	test_cycles(cpus, distinct < 2 ? 1 : 2);
+	test_counted();
+	for (n = 1; n <= 2; n++)
+		test_no_counter(cpus, n);
 	test_refused(cpus);
 	return tap_done();
 }
