@@ -283,7 +283,11 @@ static json_t *section_json(const struct section *s)
 
 /* ---- the command --------------------------------------------------------------- */
 
-/* Can it be had, and how? TOOL_OK with bench->kind set, or why not. */
+/*
+ * Can it be had, and how? TOOL_OK with bench->kind set, or why not. Of hugetlb pages
+ * and transparent ones the code is that of the former: a pool that is too small can
+ * be enlarged, and is no lack of the kernel's.
+ */
 static int find_pages(struct bench *b, char *why, unsigned int size)
 {
 	int err;
@@ -294,12 +298,23 @@ static int find_pages(struct bench *b, char *why, unsigned int size)
 		return err;
 	note("no hugetlb pages, taking transparent ones: %s", why);
 	b->kind = REGION_THP;
-	err = region_thp_check(b->page, false);
-	if (!err)
+	if (!region_thp_check(b->page, false))
 		err = bench_memory(b, b->size);
 	if (err)
 		snprintf(why, size, "no huge pages of either kind");
 	return err;
+}
+
+/* The error line where no page size was measured, all of them not found. */
+static int nothing_measured(const int *found, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (found[i] != TOOL_UNSUPPORTED)
+			return fail(TOOL_FAILED, "nothing could be measured");
+	return fail(TOOL_UNSUPPORTED, "nothing could be measured: this kernel has huge pages "
+		    "neither of 2M nor of 1G");
 }
 
 static int run_section(struct section *s, json_t *runs)
@@ -365,7 +380,7 @@ int bench_headline(const struct bench *b)
 	for (i = 0; i < PAGES; i++)
 		section_free(&sections[i]);
 	if (!err && !done)
-		err = fail(TOOL_FAILED, "nothing could be measured");
+		err = nothing_measured(found, PAGES);
 	if (!err && b->json)
 		return bench_print_json("bench", runs);
 	json_decref(runs);

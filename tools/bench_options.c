@@ -242,11 +242,13 @@ static int check_steps(const struct bench *b, const char *option, uint64_t step)
 
 static int check_pools(struct bench *b)
 {
-	bool any = false, lazy = false;
+	bool any = false, lazy = false, zeroes = false;
 	unsigned int i;
 
-	for (i = 0; i < PATHS; i++)
+	for (i = 0; i < PATHS; i++) {
 		any |= b->path[i] && bench_is_pool((enum path)i);
+		zeroes |= b->path[i] && bench_is_pool((enum path)i) && i != PATH_POOL_CLEAN;
+	}
 	lazy = b->path[PATH_PAGER_SIGNAL] || b->path[PATH_PAGER_AHEAD] || b->path[PATH_PAGER_THREAD];
 	if (lazy && b->kind != REGION_HUGETLB)
 		return fail(TOOL_USAGE, "-f pager-...: a pager needs pages of hugetlb; expected -p 2M or "
@@ -254,9 +256,10 @@ static int check_pools(struct bench *b)
 	if (any && b->shared)
 		return fail(TOOL_USAGE, "--shared with -f pager-... or pool-...: each thread has its "
 			    "part of the pool");
-	if (b->policy_count && !any)
-		return fail(TOOL_USAGE, "--policy: the kernel's paths have none to choose; expected one "
-			    "of -f pager-signal, pager-ahead, pager-thread, pool-eager besides");
+	if (b->policy_count && !zeroes)
+		return fail(TOOL_USAGE, "--policy: the kernel's paths have none to choose, nor has "
+			    "pool-clean; expected one of -f pager-signal, pager-ahead, pager-thread, "
+			    "pool-eager besides");
 	for (i = USE_NONE + 1; i < USES; i++)
 		if (b->path[PATH_PARALLEL] && b->use[i])
 			return fail(TOOL_USAGE, "--use %s with -f populate-parallel: that has no "

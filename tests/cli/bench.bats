@@ -189,6 +189,27 @@ first_cpu() { awk '/^Cpus_allowed_list:/ { sub(/[-,].*/, "", $2); print $2 }' /p
 	done
 }
 
+# A kernel without huge pages is made of an empty folder over /sys/kernel/mm, in
+# namespaces of its own; also of pools that are empty, with no transparent pages.
+@test "bench: a kernel that has none of the page sizes: exit 77, no numbers" {
+	local hide="mount -t tmpfs none /sys/kernel/mm" pools=/sys/kernel/mm/hugepages code=0
+	unshare -rm sh -c "$hide" || skip "no user namespaces, or no mounts in them"
+	unshare -rm sh -c "$hide && exec \"\$CLEARPAGES\" bench --json" >"$out" 2>"$err" || code=$?
+	cat "$err"
+	[ "$code" -eq 77 ]
+	[ ! -s "$out" ]
+	[ "$(tail -n 1 "$err")" = "clearpages: nothing could be measured: this kernel has huge \
+pages neither of 2M nor of 1G" ]
+	code=0
+	unshare -rm sh -c "$hide && mkdir -p $pools/hugepages-2048kB &&
+		cd $pools/hugepages-2048kB && echo 0 | tee nr_hugepages >free_hugepages &&
+		exec \"\$CLEARPAGES\" bench --no-reserve --json" >"$out" 2>"$err" || code=$?
+	cat "$err"
+	[ "$code" -eq 1 ]
+	[ ! -s "$out" ]
+	[ "$(tail -n 1 "$err")" = "clearpages: nothing could be measured" ]
+}
+
 # ---- what is printed ---------------------------------------------------------------
 
 @test "bench: help" {

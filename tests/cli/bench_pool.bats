@@ -28,8 +28,11 @@ load helper
 		bench fault -p 4K -f pager-signal
 	refuses 2 "--shared with -f pager-... or pool-...: each thread has its part of the pool" \
 		bench fault -p 4K -f pool-eager --shared
-	refuses 2 "--policy: the kernel's paths have none to choose; expected one of -f pager-signal, \
-pager-ahead, pager-thread, pool-eager besides" bench fault -p 4K -f kernel --policy auto
+	for path in kernel pool-clean kernel,pool-clean; do
+		refuses 2 "--policy: the kernel's paths have none to choose, nor has pool-clean; \
+expected one of -f pager-signal, pager-ahead, pager-thread, pool-eager besides" \
+			bench fault -p 4K -f $path --policy auto
+	done
 	refuses 2 "--use read with -f populate-parallel: that has no next step; expected --use none" \
 		bench fault -p 4K -f populate-parallel --use read
 }
