@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "module.h"
@@ -105,6 +106,27 @@ static bool compressed(const char *file)
 	return false;
 }
 
+/*
+ * A file descriptor, or -1 with the error line printed. Not to wait: the other end of
+ * a pipe may never be opened, and no timeout counts yet.
+ */
+static int open_file(const char *file)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	if (fd < 0) {
+		fail(TOOL_FAILED, "module load '%.256s': %s", file, strerror(errno));
+	} else {
+		fail(TOOL_FAILED, "module load '%.256s': not a regular file, expected a module such "
+		     "as " MODULE_NAME ".ko", file);
+		close(fd);
+	}
+	return -1;
+}
+
 /* 0, or an exit code with its error line printed. */
 static int insert(const struct module_calls *c, const char *file, const char *const *params,
 		  unsigned int count)
@@ -115,9 +137,9 @@ static int insert(const struct module_calls *c, const char *file, const char *co
 	if (file) {
 		if (join(params, count, text, sizeof(text)))
 			return TOOL_USAGE;
-		fd = open(file, O_RDONLY | O_CLOEXEC);
+		fd = open_file(file);
 		if (fd < 0)
-			return fail(TOOL_FAILED, "module load '%.256s': %s", file, strerror(errno));
+			return TOOL_FAILED;
 	}
 	log = module_log_open(c->root);
 	if (file) {

@@ -145,13 +145,14 @@ static int not_signed(const struct module_calls *c)
 static void built_for(const char *file, char *release, size_t size)
 {
 	static const char key[] = "vermagic=";
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	/* By its name once more: it may be another file by now, a pipe even. */
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	const char *map = MAP_FAILED, *at = NULL;
 	struct stat st;
 	size_t left;
 
 	release[0] = '\0';
-	if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0)
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (fd >= 0)
 		close(fd);

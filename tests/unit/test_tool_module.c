@@ -77,6 +77,47 @@ static void test_load(void)
 	       !fake.inserted, "load: a file that is not there");
 }
 
+/* The kernel's answer to a file that a pipe has taken the place of meanwhile. */
+static int insert_pipe(int fd, const char *params, int flags)
+{
+	insert(fd, params, flags);
+	shell("rm turn.ko && mkfifo turn.ko");
+	return -ENOEXEC;
+}
+
+/* What is no regular file, of which an open of a pipe would never return: for that the alarm. */
+static void test_load_no_file(void)
+{
+	static const char *const what[] = { "pipe.ko", "folder.ko" };
+	struct module_calls turning = calls;
+	char path[128];
+	size_t i;
+	int code;
+
+	boot();
+	shell("mkfifo pipe.ko && mkdir folder.ko");
+	alarm(20);
+	for (i = 0; i < LENGTH(what); i++) {
+		snprintf(path, sizeof(path), "%s/%s", root, what[i]);
+		tap_ok(failed(load(path), TOOL_FAILED, "not a regular file, expected a module", what[i]),
+		       "load: no file: %s", what[i]);
+	}
+	tap_ok(failed(load("/dev/null"), TOOL_FAILED, "'/dev/null': not a regular file", ""),
+	       "load: no file: a device");
+	tap_ok(!fake.inserted, "load: and the kernel is not asked");
+
+	snprintf(path, sizeof(path), "%s/turn.ko", root);
+	shell("cp clearpages.ko turn.ko");
+	turning.insert = insert_pipe;
+	listen_begin();
+	code = module_load(&turning, path, NULL, 0, MODULE_TIMEOUT_MS);
+	listen_end();
+	tap_ok(failed(code, TOOL_FAILED, "not a module of the kernel", "turn.ko") &&
+	       fake.inserted == 1, "load: refused, and a pipe by the time that it is asked why");
+	alarm(0);
+	shell("rm -r pipe.ko folder.ko turn.ko");
+}
+
 static void test_load_stuck(void)
 {
 	int code;
@@ -367,6 +408,7 @@ int main(void)
 	shell("printf 'x%70000d\\0license=GPL\\0vermagic=6.1.0-57-cloud-amd64 SMP preempt \\0y' 1 "
 	      ">clearpages.ko && echo text >strange.ko");
 	test_load();
+	test_load_no_file();
 	test_load_stuck();
 	test_load_impossible();
 	test_load_refused();
