@@ -232,3 +232,13 @@ const char *size_text(uint64_t bytes, char *buf, size_t size)
 	}
 	return buf;
 }
+
+const char *size_exact(uint64_t bytes, char *buf, size_t size)
+{
+	uint64_t said;
+
+	size_text(bytes, buf, size);
+	if (clearpages_size_parse(buf, &said) || said != bytes)
+		snprintf(buf, size, "%" PRIu64 "B", bytes);
+	return buf;
+}

@@ -65,4 +65,7 @@ int opt_refused(const char *command, int c, char **argv, const struct option *op
 /* "64K", "2M", "1.5G", exact or rounded to three digits. Returns buf. */
 const char *size_text(uint64_t bytes, char *buf, size_t size);
 
+/* The same, but all bytes where that would be rounded: for values that are to be typed. */
+const char *size_exact(uint64_t bytes, char *buf, size_t size);
+
 #endif

@@ -78,7 +78,24 @@ first_cpu() { awk '/^Cpus_allowed_list:/ { sub(/[-,].*/, "", $2); print $2 }' /p
 	for kind in fault clear; do
 		misuse 2 "expected 2M or 4M" $kind -s 3M -p 2M
 		misuse 2 "expected 4K or 8K" $kind -s 4100 -p 4K
+		misuse 2 "1073741825B is no whole number of pages (4K) for each of 1 thread: \
+expected 1G or 1073745920B" $kind -s 1073741825 -p 4K
 	done
+}
+
+# What is advised is whole in pages and in chunks: the test types it.
+@test "bench clear: sizes that are no whole number of chunks, and those that would be" {
+	misuse 2 "-s: 1M is no whole number of chunks (96B) for each of 1 thread: expected \
+1020K or 1056768B" clear -s 1M -k 96 -p 4K
+	misuse 2 "-k without -s: the default of 256M is no whole number of chunks (3M) for each of \
+1 thread: expected -s 255M or 258M" clear -k 3M -p 4K
+	misuse 2 "expected -s 252M or 258M" clear -k 3M
+	misuse 2 "chunks (12K) for each of 1 thread: expected 1020K or 1105920B" \
+		clear -k 12K,20K -s 1M -p 4K
+	misuse 2 "-k: a chunk of 1048577B: expected 64 bytes to 1M, a thread's share of -s" \
+		clear -k 1048577 -s 1M -p 4K
+	measures clear "${brief[@]}" -k 96 -s 1020K --policy stock
+	measures clear "${brief[@]}" -k 12K,20K -s 960K --policy stock
 }
 
 @test "bench: pages that are none" {

@@ -121,6 +121,28 @@ static void test_size_text(void)
 			tap_note("said: %s", text);
 }
 
+/* What is rounded is said in bytes, so that each text gives the very number again. */
+static void test_size_exact(void)
+{
+	static const struct { uint64_t bytes; const char *text; } table[] = {
+		{ 0, "0B" }, { 1023, "1023B" }, { 1536, "1.5K" }, { 4100, "4100B" },
+		{ (1 << 20) - 1, "1048575B" }, { 1 << 20, "1M" }, { (1 << 20) + 1, "1048577B" },
+		{ 255 << 20, "255M" }, { (uint64_t)3 << 29, "1.5G" },
+		{ ((uint64_t)1 << 30) + 1, "1073741825B" }, { ((uint64_t)1 << 30) + 4096, "1073745920B" },
+		{ (uint64_t)1 << 40, "1T" }, { INT64_MAX, "9223372036854775807B" },
+	};
+	uint64_t again;
+	char text[32];
+	size_t i;
+
+	for (i = 0; i < LENGTH(table); i++)
+		if (!tap_ok(!strcmp(size_exact(table[i].bytes, text, sizeof(text)), table[i].text) &&
+			    (!table[i].bytes ||
+			     (!opt_size("-s", text, &again) && again == table[i].bytes)),
+			    "%" PRIu64 " bytes are exactly %s", table[i].bytes, table[i].text))
+			tap_note("said: %s", text);
+}
+
 /* A value of many kilobytes and of control characters: one line, that can be read. */
 static void test_hostile(void)
 {
@@ -297,6 +319,7 @@ int main(void)
 	test_word();
 	test_sizes();
 	test_size_text();
+	test_size_exact();
 	test_hostile();
 	test_clean();
 	test_policies();
