@@ -58,10 +58,15 @@ for kernel in "$@"; do
 done | xargs -P "${JOBS:-1}" -n 2 "$here/kernel.sh" "$form"
 
 # One line a result: kernel, boot, check, result, milliseconds, why.
+: >"$tmp/read"
 for kernel in "$@"; do
-	for boot in prepare whole bare freed none voluntary lazy full erms leak self-test insns nodes; do
+	# In this order; whatever else there is (a model nobody thought of) after it.
+	for boot in prepare whole bare freed none voluntary lazy full erms leak self-test insns nodes \
+		$(ls "$dir/results/$kernel"); do
 		file=$dir/results/$kernel/$boot/checks
 		[ -f "$file" ] || continue
+		grep -qxF "$kernel $boot" "$tmp/read" && continue
+		echo "$kernel $boot" >>"$tmp/read"
 		sed "s/^not ok/FAIL/; s/^/$kernel $boot /" "$file"
 	done
 	[ -f "$dir/results/$kernel/finished" ] ||
