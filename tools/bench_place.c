@@ -10,6 +10,7 @@
 #include "../lib/limits.h"
 #include "../lib/machine.h"
 #include "bench.h"
+#include "memory.h"
 
 static int place_on_nodes(struct bench *b, const char *nodes, struct bitmask **cpus)
 {
@@ -99,27 +100,14 @@ int bench_place(struct bench *b, const char *cpus, const char *nodes)
 	return err;
 }
 
-static uint64_t meminfo(const char *field)
-{
-	FILE *f = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
-	char line[128];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, field, strlen(field)) &&
-		    sscanf(line + strlen(field), ": %llu", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return (uint64_t)kib << 10;
-}
-
 int bench_memory(const struct bench *b, uint64_t bytes)
 {
-	uint64_t total = meminfo("MemTotal"), available = meminfo("MemAvailable");
+	uint64_t total, available;
 	char need[32], have[32], why[512];
 	int err;
 
+	memory_field("", "MemTotal", &total);
+	memory_field("", "MemAvailable", &available);
 	size_text(bytes, need, sizeof(need));
 	if (total && bytes > total)
 		return fail(TOOL_USAGE, "-s: %s are more than the %s of memory in this machine",
