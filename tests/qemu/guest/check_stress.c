@@ -17,7 +17,7 @@
 #include "stress.h"
 
 /* About hanging only. */
-#define HANGS_MS 120000
+#define HANGS_MS 300000
 #define ROUNDS_MOST 50
 
 /* The patch is in force: faults of 2 MiB come through the module. */

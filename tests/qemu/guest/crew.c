@@ -9,7 +9,7 @@
 #include "stress.h"
 
 /* About hanging only: under TCG a round takes a second if the machine is busy. */
-#define HANGS_MS 120000
+#define HANGS_MS 300000
 
 static void start(struct crew *crew, unsigned int i)
 {

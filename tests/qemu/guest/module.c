@@ -12,8 +12,8 @@
 #define LIVEPATCH "/sys/kernel/livepatch/" MODULE
 #define PARAMETERS "/sys/module/" MODULE "/parameters/"
 
-/* Under load and preempt=none a transition took 16 s here. */
-#define TRANSITION_MS 60000
+/* About hanging only: 6.12 took 56 s beside three other jobs; see stress() for why. */
+#define TRANSITION_MS 300000
 /* After so long the console says whom it waits for. */
 #define SLOW_MS 4000
 
