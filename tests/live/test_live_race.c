@@ -270,8 +270,8 @@ static void test_moving(const char *name, struct clearpages_pool_opts o, uint64_
 int main(void)
 {
 	const char *text = getenv("CLEARPAGES_RACE_FAULTS");
-	/* One beside a neighbour that is moved takes some thirty times as long as another. */
-	const uint64_t all = text ? strtoull(text, NULL, 0) : 240000, beside = all / 32,
+	/* Beside a neighbour that is moved they take a hundred times as long. */
+	const uint64_t all = text ? strtoull(text, NULL, 0) : 240000, beside = 7000 + all / 512,
 		       touches = (all - 2 * beside) / 6;
 	const struct clearpages_pool_opts o = { .cleaners = CLEARPAGES_NONE };
 	struct clearpages_pool_opts v;
