@@ -102,19 +102,13 @@ static int fault_work(void *arg, unsigned int member)
 static int check_pages(struct fault_trial *f, unsigned int member)
 {
 	const struct bench *b = f->bench;
-	uint64_t huge;
 
 	/* Counted for all threads together, or seen in a mapping that is for all. */
 	if (b->kind != REGION_THP || (member && (counts_mthp(f) || b->shared)))
 		return TOOL_OK;
 	if (!counts_mthp(f))
 		return region_check_pages(region_of(f, member));
-	huge = (region_mthp_count(b->page) - f->mthp_before) * b->page;
-	if (huge >= b->size)
-		return TOOL_OK;
-	return fail(TOOL_FAILED, "the kernel used pages of that size for %llu MiB of %llu only: memory is "
-		    "in pieces; try 'echo 1 > /proc/sys/vm/compact_memory' as root, or a smaller -s",
-		    (unsigned long long)huge >> 20, (unsigned long long)b->size >> 20);
+	return region_enough_huge((region_mthp_count(b->page) - f->mthp_before) * b->page, b->size);
 }
 
 /*

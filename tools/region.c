@@ -152,6 +152,15 @@ uint64_t region_huge_bytes(const struct region *r)
 	return smaps_bytes(r, r->kind == REGION_HUGETLB ? "Private_Hugetlb:" : "AnonHugePages:");
 }
 
+int region_enough_huge(uint64_t huge, uint64_t bytes)
+{
+	if (huge >= bytes)
+		return TOOL_OK;
+	return fail(TOOL_FAILED, "the kernel used huge pages for %llu MiB of %llu only: memory is in "
+		    "pieces; try 'echo 1 > /proc/sys/vm/compact_memory' as root, or a smaller -s",
+		    (unsigned long long)huge >> 20, (unsigned long long)bytes >> 20);
+}
+
 int region_check_pages(const struct region *r)
 {
 	uint64_t huge;
@@ -159,15 +168,12 @@ int region_check_pages(const struct region *r)
 	if (r->kind == REGION_HUGETLB || (r->kind == REGION_THP && r->page != region_pmd_bytes()))
 		return TOOL_OK;
 	huge = region_huge_bytes(r);
-	if (r->kind == REGION_SMALL && huge)
-		return fail(TOOL_FAILED, "the kernel used huge pages for %llu MiB that were to be small "
-			    "ones: as root, echo madvise > " THP "enabled",
-			    (unsigned long long)huge >> 20);
-	if (r->kind == REGION_SMALL || huge == r->bytes)
+	if (r->kind == REGION_THP)
+		return region_enough_huge(huge, r->bytes);
+	if (!huge)
 		return TOOL_OK;
-	return fail(TOOL_FAILED, "the kernel used huge pages for %llu MiB of %llu only: memory is in "
-		    "pieces; try 'echo 1 > /proc/sys/vm/compact_memory' as root, or a smaller -s",
-		    (unsigned long long)huge >> 20, (unsigned long long)r->bytes >> 20);
+	return fail(TOOL_FAILED, "the kernel used huge pages for %llu MiB that were to be small "
+		    "ones: as root, echo madvise > " THP "enabled", (unsigned long long)huge >> 20);
 }
 
 uint64_t region_mthp_count(size_t page)

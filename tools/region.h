@@ -46,6 +46,9 @@ void region_unmap(struct region *r);
  */
 uint64_t region_huge_bytes(const struct region *r);
 
+/* Were all bytes in huge pages? Prints its error line and returns an exit code. */
+int region_enough_huge(uint64_t huge, uint64_t bytes);
+
 /*
  * Is all of it in pages of the size that it is to have? Prints its error line
  * and returns an exit code. Transparent pages below the PMD size cannot be told
